@@ -1,0 +1,1 @@
+"""Owns who may: principals, roles, execution scope, audit."""

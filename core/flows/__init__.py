@@ -1,0 +1,1 @@
+"""Owns how: Flow definitions, versions, expressions."""

@@ -1,0 +1,1 @@
+"""Owns the envelope: names, manifests, revisions, apply and diff."""

@@ -1,0 +1,1 @@
+"""Owns execution: the port, the engine, step executors."""

@@ -1,0 +1,1 @@
+"""Owns what: Work, Task, PendingAction, notification."""

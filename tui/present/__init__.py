@@ -1,0 +1,1 @@
+"""Pure: times, words, states, grids to text and styles."""
