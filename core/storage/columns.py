@@ -46,3 +46,8 @@ class Json(TypeDecorator[Any]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002 - as above
         """Return the value read back."""
         return None if value is None else json.loads(value)
+
+
+def table_of(model: Any) -> Any:
+    """Return a SQLModel class's Core table, whose columns type checkers would take for plain values."""
+    return model.__table__

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, create_engine, event, insert
+from sqlalchemy import Connection, Engine, create_engine, event, insert
 from sqlalchemy.sql.expression import Executable
 from sqlmodel import SQLModel
 
@@ -33,11 +33,11 @@ class Transaction:
         """Execute a statement, for many rows at once where `rows` is given; return its result."""
         return self.connection.execute(statement, rows) if rows is not None else self.connection.execute(statement)
 
-    def all(self, statement: Executable) -> Sequence[Row[Any]]:
+    def all(self, statement: Executable) -> Sequence[Any]:
         """Return every row of a query."""
         return self.connection.execute(statement).all()
 
-    def first(self, statement: Executable) -> Row[Any] | None:
+    def first(self, statement: Executable) -> Any:
         """Return the first row of a query, if any."""
         return self.connection.execute(statement).first()
 

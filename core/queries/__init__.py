@@ -1,0 +1,1 @@
+"""What screens and commands read: frozen views made from rows and schedules; nothing here writes."""
