@@ -1,0 +1,162 @@
+"""Own the app: six modes with a stack each, the theme, the frame's facts, and the actions that work everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App
+from textual.binding import Binding
+from textual.screen import Screen
+
+from core.views import Status
+from tui.gateway import Door, Gateway, Refused, StorageLost, start_worker
+from tui.live import Beat, Changed, Live, StatusSeen
+from tui.navigation import BY_MODE, PLACES, History, Location
+from tui.present.lines import Tone
+from tui.present.status import FrameFacts
+from tui.present.times import my_zone
+from tui.screens.place import Place
+from tui.theme import themes
+
+
+class DeckApp(App[None]):
+    """The deck in a terminal. It paints first; the core is imported and opened in a thread after that."""
+
+    TITLE = "Triggerdeck"
+    CSS_PATH = Path(__file__).with_name("tui.tcss")
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[Any]] = [Binding("ctrl+c", "quit_or_copy", show=False, priority=True)]
+    MODES: ClassVar[dict[str, Any]] = {}
+    DEFAULT_MODE = "triggers"
+
+    def __init__(self, door: Door, *, gateway: Gateway | None = None, live: bool = True) -> None:
+        super().__init__()
+        self.door = door
+        self.clock = door.clock
+        self.gateway = gateway or Gateway(door.open)
+        self.live = Live(self, self.gateway, self.clock)
+        self._lives = live
+        self.history = History()
+        self.status: Status | None = None
+        self.mine = my_zone()
+        self.zone_choice = "trigger"
+        self.read_only_by_hand = False
+        for theme in themes():
+            self.register_theme(theme)
+        self.theme = "deck-dark"
+        self._modes = {place.mode: partial(self._make_place, place.mode) for place in PLACES}
+
+    # -- life -----------------------------------------------------------------------------------------------------
+
+    def _make_place(self, mode: str) -> Screen[Any]:
+        return BY_MODE[mode].load()()
+
+    def on_mount(self) -> None:
+        """Open the deck once the first frame is on the terminal."""
+        self.history.visit(Location(self.DEFAULT_MODE))
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.gateway.start(self)
+        if self._lives:
+            self.live.start()
+        if self.door.start_worker and not self.door.read_only:
+            self.gateway.ask(self, start_worker, self._worker_started, group="worker.start")
+
+    def _worker_started(self, sentence: str) -> None:
+        if sentence:
+            self.flash(sentence, "ok")
+
+    def on_beat(self, message: Beat) -> None:
+        """Let the screen in sight have its second."""
+        self._tell(message)
+        if isinstance(self.screen, Place):
+            self.screen.redraw_frame()
+
+    def on_status_seen(self, message: StatusSeen) -> None:
+        """Keep the status for the frame's first line."""
+        self.status = message.status
+        for place in self.places():
+            if place.is_current:
+                place.redraw_frame()
+
+    def on_changed(self, message: Changed) -> None:
+        """Tell every place; the hidden ones renew when they are seen again."""
+        for place in self.places():
+            place.on_changed(message)
+
+    def _tell(self, message: Beat) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, Place) and screen.is_mounted:
+                screen.beat(message.now)
+
+    def places(self) -> list[Place]:
+        """Return every place that exists, in all modes."""
+        stacks = self._screen_stacks.values()
+        return [screen for stack in stacks for screen in stack if isinstance(screen, Place) and screen.is_mounted]
+
+    def on_refused(self, message: Refused) -> None:
+        """Say what the deck refused."""
+        self.flash(message.refusal.sentence(), "bad")
+
+    def on_storage_lost(self, message: StorageLost) -> None:
+        """Leave with one sentence: there is nothing to show without a database."""
+        self.exit(return_code=6, message=message.refusal.sentence())
+
+    # -- the frame ------------------------------------------------------------------------------------------------
+
+    def frame_facts(self) -> FrameFacts:
+        """Return what the first line shows."""
+        places = tuple((place.number, place.title) for place in PLACES)
+        zone = self.mine if self.zone_choice in {"trigger", "mine"} else self.zone_choice
+        here = BY_MODE[self.current_mode].number if self.current_mode in BY_MODE else 0
+        return FrameFacts(self.status, self.clock.now(), zone, places, here, bool(self.locked))
+
+    @property
+    def locked(self) -> str:
+        """Return why nothing may be changed; empty where it may."""
+        if self.door.read_only:
+            return "closed, the deck was opened read-only"
+        if self.read_only_by_hand:
+            return "closed, read-only mode is on; ctrl+l opens it"
+        return ""
+
+    def display_zone_for(self, trigger_zone: str | None) -> str:
+        """Return the zone for times of a Trigger under the chosen display zone."""
+        if self.zone_choice == "trigger":
+            return trigger_zone or "UTC"
+        return self.mine if self.zone_choice == "mine" else self.zone_choice
+
+    def flash(self, text: str, tone: Tone = "") -> None:
+        """Say a sentence on the screen in sight."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, Place) and screen.is_mounted:
+                screen.flash(text, tone)
+                return
+
+    # -- going ----------------------------------------------------------------------------------------------------
+
+    def go(self, location: Location, *, remember: bool = True) -> None:
+        """Go to a place and show there what the location names."""
+        if remember:
+            self.history.visit(location)
+        self.switch_mode(location.place)
+        if location.key or location.filter is not None:
+            self.call_after_refresh(self._arrive, location)
+
+    def _arrive(self, location: Location) -> None:
+        base = self.screen_stack[0]
+        if isinstance(base, Place):
+            base.arrive(location)
+
+    def _go_number(self, number: int) -> None:
+        self.go(Location(PLACES[number - 1].mode))
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Answer `do_place_<n>`; everything else is unknown."""
+        if name.startswith("do_place_"):
+            return partial(self._go_number, int(name[-1]))
+        raise AttributeError(name)

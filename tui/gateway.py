@@ -1,0 +1,154 @@
+"""Own the way to core.Deck: the only caller. Thread workers in, frozen values out, answers on the asker's own pump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual import events
+from textual.dom import DOMNode
+from textual.worker import Worker, get_current_worker
+
+from core.clock import Clock, SystemClock
+from core.errors import StorageUnusable, TriggerdeckError
+
+if TYPE_CHECKING:
+    from core.deck import Deck
+
+Answer = TypeVar("Answer")
+Failed = Callable[[TriggerdeckError], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Which deck to open, and as what."""
+
+    database: str | Path | None = None
+    workspace: str = "default"
+    namespace: str = "default"
+    read_only: bool = False
+    start_worker: bool = True
+    clock: Clock = SystemClock()
+
+    def open(self) -> Deck:
+        """Import the core and open the deck; takes half a second, so never on the screen's own thread."""
+        from core.deck import Deck
+
+        return Deck.open(
+            self.database,
+            workspace=self.workspace,
+            namespace=self.namespace,
+            read_only=self.read_only,
+            clock=self.clock,
+        )
+
+
+class Unexpected(TriggerdeckError):
+    """A fault in the program itself, told in one sentence."""
+
+    code = "unexpected"
+
+
+class Gateway:
+    """Asks the deck in threads; `then` and `failed` run on the asker's message pump, if it is still there."""
+
+    def __init__(self, open_deck: Callable[[], Deck]) -> None:
+        self._open_deck = open_deck
+        self._deck: Future[Deck] = Future()
+        self._started = False
+        self.faults: list[BaseException] = []
+
+    def start(self, app: DOMNode) -> None:
+        """Open the deck in a thread; questions asked meanwhile wait for it there."""
+        if not self._started:
+            self._started = True
+            app.run_worker(self._open, thread=True, group="gateway.open", exit_on_error=False)
+
+    def _open(self) -> None:
+        try:
+            self._deck.set_result(self._open_deck())
+        except BaseException as fault:  # noqa: BLE001  every asker is told, whatever it was
+            self._deck.set_exception(fault)
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether the deck is open."""
+        return self._deck.done() and self._deck.exception() is None
+
+    def ask(
+        self,
+        asker: DOMNode,
+        call: Callable[[Deck], Answer],
+        then: Callable[[Answer], None],
+        *,
+        failed: Failed | None = None,
+        group: str = "ask",
+        exclusive: bool = True,
+    ) -> Worker[None]:
+        """Run `call` with the deck in a thread; a newer question of the same asker and `group` replaces this one."""
+        return asker.run_worker(
+            partial(self._answer, asker, call, then, failed),
+            thread=True,
+            group=group,
+            exclusive=exclusive,
+            exit_on_error=False,
+        )
+
+    def _answer(
+        self,
+        asker: DOMNode,
+        call: Callable[[Deck], Answer],
+        then: Callable[[Answer], None],
+        failed: Failed | None,
+    ) -> None:
+        worker = get_current_worker()
+        reply: Callable[[], None]
+        try:
+            reply = partial(then, call(self._deck.result()))
+        except TriggerdeckError as refusal:
+            reply = partial(self._refuse, asker, failed, refusal)
+        except Exception as fault:  # noqa: BLE001  told on the screen and kept for whoever looks
+            self.faults.append(fault)
+            reply = partial(self._refuse, asker, failed, Unexpected(f"{type(fault).__name__}: {fault}"))
+        if not worker.is_cancelled:
+            asker.post_message(events.Callback(callback=reply))
+
+    def _refuse(self, asker: DOMNode, failed: Failed | None, refusal: TriggerdeckError) -> None:
+        if isinstance(refusal, StorageUnusable):
+            asker.app.post_message(StorageLost(refusal))
+        elif failed is not None:
+            failed(refusal)
+        else:
+            asker.app.post_message(Refused(refusal))
+
+    def close(self) -> None:
+        """Close the deck if it was opened."""
+        if self.ready:
+            self._deck.result().close()
+
+
+class Refused(events.Message):
+    """The deck said no to something that nobody else explains."""
+
+    def __init__(self, refusal: TriggerdeckError) -> None:
+        super().__init__()
+        self.refusal = refusal
+
+
+class StorageLost(Refused):
+    """The database cannot be used at all."""
+
+
+def start_worker(deck: Deck) -> str:
+    """Start the background worker unless one runs; return a sentence, empty where nothing had to be done."""
+    from core.worker import control
+
+    state: Any = deck.status().worker
+    if state in {"running", "draining"}:
+        return ""
+    pid = control.start_detached(deck.database)
+    return f"worker started (pid {pid}); it goes on when you leave"

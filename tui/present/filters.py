@@ -1,0 +1,104 @@
+"""What one types into a filter, as the deck's queries: words and `key:value` pairs; pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from core.errors import Fault
+from core.views import ACTIVE_WORK, OccurrenceQuery, WorkQuery
+from tui.present.history import REASONS
+
+OUTCOMES = ("pending", "submitted", "skipped", "failed", "joined", "deferred", "dropped")
+KIND_WORDS = ("scheduled", "manual", "event", "backfill")
+STATUSES = (*ACTIVE_WORK, "completed", "failed", "cancelled")
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
+_PAIR = re.compile(r"^(-?\w+)([:~=])(.*)$")
+
+
+def since(text: str, now: datetime) -> datetime | None:
+    """Read `90m`, `30d`, `2w`, a date or an RFC 3339 instant; None where it is none of these."""
+    match = re.fullmatch(r"(\d{1,4})([mhdw])", text.lower())
+    if match:
+        return now - timedelta(seconds=int(match[1]) * _UNITS[match[2]])
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def occurrence_query(text: str, now: datetime) -> tuple[OccurrenceQuery, tuple[Fault, ...]]:
+    """Read `state:skipped since:30d trigger~nightly reason:paused kind:manual`; a bare word is a trigger."""
+    query, faults = OccurrenceQuery(), []
+    for word in text.split():
+        key, value = _pair(word)
+        change = _occurrence_part(key, value, now)
+        if isinstance(change, Fault):
+            faults.append(change)
+        else:
+            query = replace(query, **change)
+    return query, tuple(faults)
+
+
+def _occurrence_part(key: str, value: str, now: datetime) -> dict[str, Any] | Fault:
+    if key in {"", "trigger"}:
+        return {"trigger": value}
+    if key in {"state", "outcome"}:
+        return _one_of("outcome", value, OUTCOMES)
+    if key == "reason":
+        return _one_of("reason", value.replace("-", "_"), tuple(REASONS))
+    if key == "kind":
+        return _one_of("kind", value, KIND_WORDS)
+    if key == "namespace":
+        return {"namespace": value}
+    if key in {"since", "until"}:
+        return _instant(key, value, now)
+    return Fault(key, "is not something to filter by", "use state, since, until, trigger, reason, kind or namespace")
+
+
+def work_query(text: str, now: datetime) -> tuple[WorkQuery, tuple[Fault, ...]]:
+    """Read `status:failed since:7d trigger~nightly active`; a bare word is a trigger."""
+    query, faults = WorkQuery(), []
+    for word in text.split():
+        key, value = _pair(word)
+        change = _work_part(key, value, now)
+        if isinstance(change, Fault):
+            faults.append(change)
+        else:
+            query = replace(query, **change)
+    return query, tuple(faults)
+
+
+def _work_part(key: str, value: str, now: datetime) -> dict[str, Any] | Fault:
+    if key == "" and value in {"active", "ended"}:
+        return {"active": value == "active"}
+    if key in {"", "trigger"}:
+        return {"trigger": value}
+    if key in {"state", "status"}:
+        return {"active": True} if value == "active" else _one_of("status", value, STATUSES)
+    if key == "since":
+        return _instant(key, value, now)
+    return Fault(key, "is not something to filter by", "use status, since, trigger, or the word active")
+
+
+def _pair(word: str) -> tuple[str, str]:
+    match = _PAIR.match(word)
+    return (match[1].lower(), match[3]) if match else ("", word)
+
+
+def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> dict[str, Any] | Fault:
+    folded = {each.lower(): each for each in allowed}
+    if value.lower() in folded:
+        return {field: folded[value.lower()]}
+    close = [each for each in allowed if each.lower().startswith(value.lower())] if value else []
+    if len(close) == 1:
+        return {field: close[0]}
+    return Fault(field, f"does not know {value!r}" if value else "says nothing", f"use one of {', '.join(allowed)}")
+
+
+def _instant(field: str, value: str, now: datetime) -> dict[str, Any] | Fault:
+    read = since(value, now)
+    return {field: read} if read else Fault(field, f"cannot read {value!r}", "write 90m, 12h, 30d or 2026-03-01")

@@ -1,0 +1,210 @@
+"""Own what every screen has: the frame around it, its actions, its questions to the deck, its life on changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from core.errors import TriggerdeckError
+from core.views import Changes
+from tui.actions import COMMON, Action
+from tui.live import Beat, Changed
+from tui.navigation import Location
+from tui.present.lines import Line, Tone
+from tui.widgets.frame import Crumb, Flash, Footer, StatusBar
+
+if TYPE_CHECKING:
+    from core.deck import Deck
+    from tui.app import DeckApp
+
+Answer = TypeVar("Answer")
+WIDE = 100
+
+
+class Place(Screen[Any]):
+    """A screen of the deck inside the frame of four lines."""
+
+    place_id: ClassVar[str] = ""
+    heading: ClassVar[str] = ""
+    ACTIONS: ClassVar[tuple[Action, ...]] = ()
+    live_kinds: ClassVar[frozenset[str]] = frozenset()
+    closed: frozenset[str] = frozenset()
+    _stale = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        cls.BINDINGS = [binding for action in cls.all_actions() for binding in action.bindings()]
+        super().__init_subclass__(**options)
+
+    @classmethod
+    def all_actions(cls) -> tuple[Action, ...]:
+        """Return what keys do here: the common actions, then the place's own."""
+        return COMMON + cls.ACTIONS
+
+    # -- the frame ------------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        """Put the frame around the body."""
+        yield StatusBar()
+        yield Crumb()
+        yield from self.body()
+        yield Flash()
+        yield Footer()
+
+    def body(self) -> ComposeResult:
+        """Yield the place's own widgets."""
+        raise NotImplementedError
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Return the breadcrumb, the innermost last."""
+        return (self.heading,)
+
+    def crumb_filter(self) -> Line:
+        """Return what narrows the place, for the second line."""
+        return ()
+
+    def crumb_note(self) -> Line:
+        """Return the place's note at the right end of the second line."""
+        return ()
+
+    def redraw_frame(self) -> None:
+        """Draw the frame's lines again; closed actions are asked for anew."""
+        if self.is_mounted:
+            self.closed = frozenset(action.id for action in self.all_actions() if self.reason_closed(action))
+            for bar in (StatusBar, Crumb, Footer):
+                self.query_one(bar).refresh()
+
+    def flash(self, text: str, tone: Tone = "") -> None:
+        """Say a sentence above the footer."""
+        self.query_one(Flash).say(text, tone)
+
+    @property
+    def deck_app(self) -> DeckApp:
+        """Return the app as what it is."""
+        from tui.app import DeckApp
+
+        assert isinstance(self.app, DeckApp)  # noqa: S101  narrows the type
+        return self.app
+
+    @property
+    def now(self) -> datetime:
+        """Return the core clock's time."""
+        return self.deck_app.clock.now()
+
+    def zone_for(self, trigger_zone: str | None) -> str:
+        """Return the zone in which a Trigger's times are shown."""
+        return self.deck_app.display_zone_for(trigger_zone)
+
+    # -- questions ------------------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        call: Callable[[Deck], Answer],
+        then: Callable[[Answer], None],
+        *,
+        failed: Callable[[TriggerdeckError], None] | None = None,
+        group: str = "ask",
+        exclusive: bool = True,
+    ) -> None:
+        """Ask the deck in a thread; `then` gets the answer on this screen."""
+        self.deck_app.gateway.ask(self, call, then, failed=failed, group=group, exclusive=exclusive)
+
+    # -- actions --------------------------------------------------------------------------------------------------
+
+    def action_do(self, action_id: str) -> None:
+        """Do an action of this place or of the app, or say why it is closed."""
+        action = next((action for action in self.all_actions() if action.id == action_id), None)
+        if action is None:
+            return
+        if reason := self.reason_closed(action):
+            self.flash(reason, "warn")
+            return
+        doer = getattr(self, f"do_{action_id}", None) or getattr(self.deck_app, f"do_{action_id}")
+        doer()
+
+    def reason_closed(self, action: Action) -> str:
+        """Return why an action cannot work now; empty where it can."""
+        if action.writes and self.deck_app.locked:
+            return f"{action.title}: {self.deck_app.locked}"
+        return self.why_closed(action)
+
+    def why_closed(self, action: Action) -> str:  # noqa: ARG002  places answer for their own actions
+        """Return why one of the place's own actions cannot work now; empty where it can."""
+        return ""
+
+    def do_down_up(self) -> None:
+        """Close this screen where it stands upon another one."""
+        if len(self.app.screen_stack) > 1:
+            self.dismiss()
+
+    # -- life -----------------------------------------------------------------------------------------------------
+
+    def on_screen_resume(self) -> None:
+        """Renew what changed while another screen was shown."""
+        self.redraw_frame()
+        if self._stale:
+            self._stale = False
+            self.renew()
+
+    def on_resize(self) -> None:
+        """Note whether there is room for a second pane."""
+        wide = self.size.width >= WIDE
+        self.set_class(wide, "wide")
+        self.set_class(not wide, "narrow")
+
+    def on_changed(self, message: Changed) -> None:
+        """Renew when something that is shown here changed."""
+        if self.concerns(message.changes):
+            if self.is_current:
+                self.renew()
+            else:
+                self._stale = True
+
+    def concerns(self, changes: Changes) -> bool:
+        """Tell whether changes touch what is shown here."""
+        return not self.live_kinds.isdisjoint(changes.keys)
+
+    def on_beat(self, message: Beat) -> None:
+        """Let a second pass."""
+        self.beat(message.now)
+
+    def renew(self) -> None:
+        """Ask for everything shown again."""
+
+    def beat(self, now: datetime) -> None:
+        """Draw what depends on the time."""
+
+    def do_reload(self) -> None:
+        """Read everything again."""
+        self.renew()
+        self.flash("read again")
+
+    def zone_changed(self) -> None:
+        """Draw times in the new display zone."""
+        self.refresh(layout=False)
+
+    def arrive(self, location: Location) -> None:
+        """Show what a deep link names."""
+
+    def location(self) -> Location:
+        """Return the deep link to what is shown."""
+        return Location(self.place_id)
+
+    # -- taking along ---------------------------------------------------------------------------------------------
+
+    def copies(self) -> Iterable[tuple[str, str]]:
+        """Return what `y` offers: (what it is, text)."""
+        if command := self.headless():
+            yield "command", command
+        yield "link", f":{self.location().link()}"
+
+    def headless(self) -> str:
+        """Return the command line that shows the same."""
+        return ""
+
+    def export_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
+        """Return titles and rows for `x`, None where there is nothing to write."""
+        return None

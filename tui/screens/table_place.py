@@ -1,0 +1,238 @@
+"""Own the list of things: a table with filter, order and marks, fed by pages; a detail pane where there is room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widget import Widget
+from textual.widgets import Input
+
+from core.views import Page
+from tui.actions import COMMON, TABLE, Action
+from tui.navigation import Location
+from tui.present.columns import Column
+from tui.present.lines import Line, Piece, clean, line
+from tui.screens.place import Place
+from tui.widgets.frame import Flash
+from tui.widgets.row_table import RowTable
+
+if TYPE_CHECKING:
+    from core.deck import Deck
+
+Row = TypeVar("Row")
+
+
+class FilterInput(Input):
+    """Takes the filter; it stands where the flash stands, while one types."""
+
+    DEFAULT_CSS = """
+    FilterInput { height: 1; border: none; padding: 0 1; background: $deck-raised; display: none; }
+    FilterInput:focus { border: none; background: $deck-raised; }
+    FilterInput.open { display: block; }
+    """
+    BINDINGS = [("escape", "leave", "leave"), ("down", "leave", "leave")]
+
+    def action_leave(self) -> None:
+        """Go back to the rows; the filter stays."""
+        if isinstance(self.screen, TablePlace):
+            self.screen.close_filter()
+
+
+class TablePlace(Place, Generic[Row]):
+    """A place that is a list; a subclass says columns, cells, key and how a page is fetched."""
+
+    COLUMNS: ClassVar[tuple[Column, ...]] = ()
+    SORTS: ClassVar[tuple[str, ...]] = ()
+    EMPTY: ClassVar[str] = "nothing here"
+    FILTER_HELP: ClassVar[str] = "words, or pairs such as flow:import"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter_text = ""
+        self.sort = self.SORTS[0] if self.SORTS else ""
+        self.descending = False
+        self._pending: Location | None = None
+
+    @classmethod
+    def all_actions(cls) -> tuple[Action, ...]:
+        """Return what keys do here: common, table, own."""
+        return COMMON + TABLE + cls.ACTIONS
+
+    # -- for subclasses -------------------------------------------------------------------------------------------
+
+    def fetch(self, deck: Deck, offset: int, limit: int) -> Page[Row]:
+        """Return rows in the present filter and order; runs in a thread."""
+        raise NotImplementedError
+
+    def cells(self, row: Row) -> tuple[Line, ...]:
+        """Return one line per column."""
+        raise NotImplementedError
+
+    def row_key(self, row: Row) -> str:
+        """Return what names a row."""
+        raise NotImplementedError
+
+    def detail(self) -> Widget | None:
+        """Return the pane beside the table, if the place has one."""
+        return None
+
+    def check_filter(self, text: str) -> str:  # noqa: ARG002  most places take any words
+        """Return what is wrong with a filter, empty where nothing is; called before it is used."""
+        return ""
+
+    # -- the frame ------------------------------------------------------------------------------------------------
+
+    def body(self) -> ComposeResult:
+        """Yield table, detail and the line for the filter."""
+        with Horizontal(id="body"):
+            yield RowTable[Row](self.COLUMNS, self.cells, self.row_key, id="rows", empty=self.EMPTY)
+            pane = self.detail()
+            if pane is not None:
+                pane.add_class("detail")
+                yield pane
+        yield FilterInput(placeholder=self.FILTER_HELP)
+
+    @property
+    def table(self) -> RowTable[Row]:
+        """Return the table."""
+        return self.query_one("#rows", RowTable)
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Return the heading with the number of rows."""
+        total = self.table.total if self.is_mounted else None
+        return (self.heading if total is None else f"{self.heading} {total:,}",)
+
+    def crumb_filter(self) -> Line:
+        """Return filter, marks and order."""
+        parts: list[Piece] = []
+        if self.filter_text:
+            parts += [Piece("▏filter: ", "dim"), Piece(clean(self.filter_text), "accent"), Piece("  ")]
+        if marks := len(self.table.marks):
+            parts.append(Piece(f"{marks} marked  ", "warn"))
+        if self.sort:
+            parts.append(Piece(f"sort: {self.sort} {'↓' if self.descending else '↑'}", "dim"))
+        return line(*parts)
+
+    def on_mount(self) -> None:
+        """Show the first order and give the keys to the table."""
+        self.table.sort, self.table.descending = self.sort, self.descending
+        self.table.focus()
+
+    # -- rows -----------------------------------------------------------------------------------------------------
+
+    def on_row_table_page_wanted(self, message: RowTable.PageWanted[Row]) -> None:
+        """Fetch the page in a thread."""
+        table, offset, limit, epoch = message.table, message.offset, message.limit, message.epoch
+        self.ask(
+            lambda deck: self.fetch(deck, offset, limit),
+            lambda page: self._got(table, page, epoch),
+            group=f"{self.place_id}.rows.{offset}",
+        )
+
+    def _got(self, table: RowTable[Row], page: Page[Row], epoch: int) -> None:
+        table.put_page(page, epoch)
+        self.rows_came()
+        self.redraw_frame()
+
+    def rows_came(self) -> None:
+        """Note that rows came; called after each page."""
+
+    def renew(self) -> None:
+        """Fetch the rows in sight again."""
+        self.table.renew()
+
+    def on_row_table_marks_changed(self) -> None:
+        """Draw the count of marks."""
+        self.redraw_frame()
+
+    @property
+    def current(self) -> Row | None:
+        """Return the row under the cursor."""
+        return self.table.row
+
+    # -- filter and order -----------------------------------------------------------------------------------------
+
+    def do_filter(self) -> None:
+        """Open the line in which the filter is typed."""
+        field = self.query_one(FilterInput)
+        field.value = self.filter_text
+        field.add_class("open")
+        self.query_one(Flash).display = False
+        field.focus()
+
+    def close_filter(self) -> None:
+        """Give the keys back to the table."""
+        self.query_one(FilterInput).remove_class("open")
+        self.query_one(Flash).display = True
+        self.table.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the rows as one types."""
+        if isinstance(event.input, FilterInput) and event.input.has_class("open"):
+            self.set_filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the rows that were found."""
+        if isinstance(event.input, FilterInput):
+            self.close_filter()
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that match."""
+        if text.strip() == self.filter_text:
+            return
+        if fault := self.check_filter(text.strip()):
+            self.flash(fault, "warn")
+            return
+        self.filter_text = text.strip()
+        words = [word for word in self.filter_text.split() if ":" not in word and "~" not in word]
+        self.table.needle = words[0] if words else ""
+        self.table.reset()
+        self.redraw_frame()
+
+    def do_down_up(self) -> None:
+        """Take marks away, then the filter, then close."""
+        if self.table.marks:
+            self.table.set_marks(frozenset())
+        elif self.filter_text:
+            self.set_filter("")
+        else:
+            super().do_down_up()
+
+    def do_sort(self) -> None:
+        """Order by the next of the place's orders."""
+        if self.SORTS:
+            self.order(self.SORTS[(self.SORTS.index(self.sort) + 1) % len(self.SORTS)], descending=False)
+
+    def do_sort_reverse(self) -> None:
+        """Turn the order around."""
+        self.order(self.sort, descending=not self.descending)
+
+    def order(self, sort: str, *, descending: bool) -> None:
+        """Order the rows."""
+        self.sort, self.descending = sort, descending
+        self.table.sort, self.table.descending = sort, descending
+        self.table.reset()
+        self.redraw_frame()
+
+    def do_wide(self) -> None:
+        """Hide the detail, or show it."""
+        self.toggle_class("only-rows")
+
+    def arrive(self, location: Location) -> None:
+        """Take the link's filter and put the cursor on its key."""
+        if location.filter is not None:
+            self.set_filter(location.filter)
+        if location.key:
+            self.table.move_to_key(location.key)
+
+    def location(self) -> Location:
+        """Return the link to this filter."""
+        return Location(self.place_id, "", self.filter_text)
+
+    def export_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
+        """Return the columns and the loaded rows as text."""
+        titles = tuple(column.title.lower() for column in self.COLUMNS)
+        rows = [tuple("".join(piece.text for piece in cell) for cell in self.cells(row)) for row in self.table.loaded()]
+        return titles, rows

@@ -1,0 +1,121 @@
+"""Own the four lines around every screen: status, breadcrumb with filter, flash, footer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual.timer import Timer
+
+from tui.actions import GROUPS, Action
+from tui.present.lines import Line, Piece, Tone, clean, join, line, spread, width
+from tui.present.status import status_line
+from tui.widgets.lines_view import Bar
+
+if TYPE_CHECKING:
+    from tui.app import DeckApp
+    from tui.screens.place import Place
+
+FLASH_S = 8.0
+
+
+class FrameBar(Bar):
+    """A line of the frame: it knows the app and the place that it belongs to."""
+
+    @property
+    def deck_app(self) -> DeckApp:
+        """Return the app as what it is."""
+        from tui.app import DeckApp
+
+        assert isinstance(self.app, DeckApp)  # noqa: S101  narrows the type
+        return self.app
+
+    @property
+    def place(self) -> Place:
+        """Return the place as what it is."""
+        from tui.screens.place import Place
+
+        assert isinstance(self.screen, Place)  # noqa: S101  narrows the type
+        return self.screen
+
+
+class StatusBar(FrameBar):
+    """Line 1: workspace, worker, heartbeat, zone and clock, inbox, read-only; places at the right."""
+
+    def line(self, cells: int) -> Line:
+        """Return the status with the places."""
+        app = self.deck_app
+        return status_line(app.frame_facts(), cells)
+
+
+class Crumb(FrameBar):
+    """Line 2: where we are, and what narrows it."""
+
+    ground = "back"
+
+    def line(self, cells: int) -> Line:
+        """Return breadcrumb and filter, with the place's own note at the right."""
+        *above, here = self.place.crumbs()
+        path = line(" ", *(Piece(f"{clean(step)} › ", "dim") for step in above), Piece(clean(here), "strong"))
+        return spread(join((path, self.place.crumb_filter())), self.place.crumb_note(), cells)
+
+
+class Flash(FrameBar):
+    """The line above the footer: what just happened; it goes after a few seconds."""
+
+    ground = "back"
+    _text: Line = ()
+    _timer: Timer | None = None
+
+    def say(self, text: str, tone: Tone = "") -> None:
+        """Show a sentence for a while."""
+        mark = {"ok": "✓ ", "warn": "! ", "bad": "✗ "}.get(tone, "")
+        self._text = (Piece(f" {mark}{clean(text)}", tone),)
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(FLASH_S, self._clear) if tone != "bad" else None
+        self.refresh()
+
+    @property
+    def text(self) -> str:
+        """Return what is shown."""
+        return "".join(piece.text for piece in self._text).strip()
+
+    def _clear(self) -> None:
+        self._text = ()
+        self.refresh()
+
+    def line(self, cells: int) -> Line:  # noqa: ARG002  the Bar cuts it
+        """Return the sentence."""
+        return self._text
+
+
+class Footer(FrameBar):
+    """The last line: the keys that matter here, in groups; closed ones are faint."""
+
+    def line(self, cells: int) -> Line:
+        """Return as many groups as fit, the most wanted first."""
+        shown = sorted((action for action in self.place.all_actions() if action.foot), key=lambda action: action.foot)
+        while shown and width(row := footer_line(shown, self.place.closed)) > cells:
+            optional = [action for action in shown if action.id != "help"]
+            if not optional:
+                break
+            shown.remove(optional[-1])
+        return row if shown else ()
+
+
+def footer_line(actions: Iterable[Action], closed: frozenset[str]) -> Line:
+    """Return actions as `title key`, groups parted by a bar."""
+    kept = list(actions)
+    groups: list[Line] = []
+    for group in GROUPS:
+        row = join(_foot(action, action.id in closed) for action in kept if action.group == group)
+        if row:
+            groups.append(row)
+    return line(" ", join(groups, Piece(" │ ", "faint")))
+
+
+def _foot(action: Action, closed: bool) -> Line:
+    if closed:
+        return (Piece(f"{action.title} {action.shown_key}", "faint"),)
+    return line(Piece(f"{action.title} ", "dim"), Piece(action.shown_key, "key"))
