@@ -14,6 +14,12 @@ from tui.present.history import REASONS
 OUTCOMES = ("pending", "submitted", "skipped", "failed", "joined", "deferred", "dropped")
 KIND_WORDS = ("scheduled", "manual", "event", "backfill")
 STATUSES = (*ACTIVE_WORK, "completed", "failed", "cancelled")
+_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "state": ("outcome", OUTCOMES),
+    "outcome": ("outcome", OUTCOMES),
+    "reason": ("reason", tuple(REASONS)),
+    "kind": ("kind", KIND_WORDS),
+}
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 _PAIR = re.compile(r"^(-?\w+)([:~=])(.*)$")
 
@@ -44,16 +50,11 @@ def occurrence_query(text: str, now: datetime) -> tuple[OccurrenceQuery, tuple[F
 
 
 def _occurrence_part(key: str, value: str, now: datetime) -> dict[str, Any] | Fault:
-    if key in {"", "trigger"}:
-        return {"trigger": value}
-    if key in {"state", "outcome"}:
-        return _one_of("outcome", value, OUTCOMES)
-    if key == "reason":
-        return _one_of("reason", value.replace("-", "_"), tuple(REASONS))
-    if key == "kind":
-        return _one_of("kind", value, KIND_WORDS)
-    if key == "namespace":
-        return {"namespace": value}
+    if key in {"", "trigger", "namespace"}:
+        return {key or "trigger": value}
+    field, allowed = _CHOICES.get(key, ("", ()))
+    if field:
+        return _one_of(field, value.replace("-", "_"), allowed)
     if key in {"since", "until"}:
         return _instant(key, value, now)
     return Fault(key, "is not something to filter by", "use state, since, until, trigger, reason, kind or namespace")
