@@ -1,0 +1,126 @@
+"""Previews of rules: the evaluator's own answers as views; no fire time is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from core import zones
+from core.clock import epoch_seconds, from_epoch
+from core.errors import Invalid
+from core.triggers import Fire, Schedule, explain, parse_duration_s, parse_schedule, preview
+from core.views import FireChange, FireView, SchedulePreview
+
+PREVIEW_LIMIT = 10_000
+_SCHEDULES_KEPT = 4_096
+_MOVED_WITHIN_S = 86_400
+
+_parsed: dict[tuple[str, int, str], Schedule] = {}
+
+
+def schedule_of(uid: str, generation: int, definition: Mapping[str, Any]) -> Schedule:
+    """Return the parsed schedule of one generation of a Trigger; parsed once for each generation and zone data."""
+    key = (uid, generation, zones.data_version())
+    found = _parsed.get(key)
+    if found is None:
+        if len(_parsed) >= _SCHEDULES_KEPT:
+            _parsed.clear()
+        found = _parsed[key] = parse_schedule(definition["source"]["schedule"])
+    return found
+
+
+def jitter_s(definition: Mapping[str, Any]) -> int:
+    """Return the jitter of a definition in seconds."""
+    schedule = (definition.get("source") or {}).get("schedule") or {}
+    return _seconds(str(schedule.get("jitter") or "PT0S"))
+
+
+@lru_cache(maxsize=64)
+def _seconds(text: str) -> int:
+    return parse_duration_s(text)
+
+
+def preview_rule(
+    rule: Mapping[str, Any], after: datetime, *, count: int | None, until: datetime | None
+) -> SchedulePreview:
+    """Return the next fires of a rule, its words and notes; faults instead of an exception where it says nothing."""
+    try:
+        schedule = parse_schedule(rule)
+    except Invalid as broken:
+        return SchedulePreview((), True, "", faults=broken.faults)
+    limit = PREVIEW_LIMIT if count is None else min(count, PREVIEW_LIMIT)
+    end = None if until is None else epoch_seconds(until)
+    fires = tuple(map(_fire_view, preview(schedule, epoch_seconds(after), limit, end, skipped=True)))
+    told = explain(schedule)
+    return SchedulePreview(
+        fires=fires,
+        exhausted=sum(not fire.skipped for fire in fires) < limit and end is None,
+        words=told.words,
+        notes=tuple(told.notes),
+        next_transition=_next_transition(schedule, after),
+    )
+
+
+def view_fires(schedule: Schedule, after: int, count: int, *, jitter: int, uid: str) -> tuple[FireView, ...]:
+    """Return the next fires of a saved Trigger with their due times."""
+    return tuple(map(_fire_view, preview(schedule, after, count, jitter_s=jitter, key=uid, skipped=True)))
+
+
+def next_note(schedule: Schedule, nominal: int) -> str:
+    """Return what is special about one fire: a gap, an overlap, or nothing."""
+    found = preview(schedule, nominal - 1, 1)
+    return found[0].notes[0] if found and found[0].notes else ""
+
+
+def fire_change(before: Mapping[str, Any] | None, after: Mapping[str, Any], now: datetime, days: int) -> FireChange:
+    """Return how an edit moves the fires of the coming days; a missing or invalid rule has none."""
+    end = epoch_seconds(now + timedelta(days=days))
+    old, new = (set(_fires(rule, epoch_seconds(now), end)) for rule in (before, after))
+    removed, added = sorted(old - new), sorted(new - old)
+    moved = _pairs(removed, added) if len(removed) == len(added) else ()
+    if moved:
+        removed, added = [], []
+    return FireChange(_instants(added), _instants(removed), len(old & new), moved)
+
+
+def _fires(rule: Mapping[str, Any] | None, start: int, end: int) -> Sequence[int]:
+    if rule is None:
+        return ()
+    try:
+        return parse_schedule(rule).between(start, end, PREVIEW_LIMIT)
+    except Invalid:
+        return ()
+
+
+def _pairs(removed: list[int], added: list[int]) -> tuple[tuple[datetime, datetime], ...]:
+    """Return old and new time in pairs where each moved by less than a day, else nothing."""
+    pairs = list(zip(removed, added, strict=True))
+    if any(abs(a - b) > _MOVED_WITHIN_S for a, b in pairs):
+        return ()
+    return tuple((from_epoch(a), from_epoch(b)) for a, b in pairs)
+
+
+def _instants(seconds: list[int]) -> tuple[datetime, ...]:
+    return tuple(map(from_epoch, seconds))
+
+
+def _next_transition(schedule: Schedule, after: datetime) -> datetime | None:
+    if schedule.zone is None:
+        return None
+    transition = schedule.zone.next_transition(epoch_seconds(after))
+    return from_epoch(transition.at) if transition else None
+
+
+def _fire_view(fire: Fire) -> FireView:
+    return FireView(
+        nominal_at=None if fire.nominal is None else from_epoch(fire.nominal),
+        due_at=None if fire.due is None else from_epoch(fire.due),
+        wall=fire.wall,
+        offset_s=fire.offset_s,
+        abbreviation=fire.abbreviation,
+        zone=fire.zone,
+        notes=tuple(fire.notes),
+        skipped=fire.nominal is None,
+    )
