@@ -1,0 +1,108 @@
+"""JSON Schema, draft 2020-12: is a schema one, and does a value fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, cast
+
+import jsonschema
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from core.errors import Fault
+from core.flows.canonical import canonical_json
+
+INPUT_LIMIT_BYTES = 65_536
+Path = Iterable[str | int]
+
+
+def check_schema(schema: object, field: str) -> list[Fault]:
+    """Return what is wrong with a schema itself; an object schema is wanted, since inputs are objects."""
+    if not isinstance(schema, Mapping):
+        return [Fault(field, "must be a JSON Schema object", "write at least {type: object}", code="schema_invalid")]
+    if schema.get("type", "object") != "object":
+        return [Fault(f"{field}.type", "must be object", "inputs and answers are JSON objects", code="schema_invalid")]
+    if remote := next(_remote_references(schema), None):
+        return [
+            Fault(field, f"refers to {remote!r}", "use only references inside it (#/$defs/…)", code="schema_invalid")
+        ]
+    try:
+        Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        path = join_path(field, error.absolute_path)
+        return [Fault(path, f"is not valid JSON Schema: {error.message}", code="schema_invalid")]
+    return []
+
+
+def validate_input(schema: Mapping[str, Any], value: object) -> list[Fault]:
+    """Return every way in which `value` does not fit `schema`; fields are relative to the value.
+
+    The value must be a JSON object of at most 65,536 UTF-8 bytes.
+    """
+    if not isinstance(value, Mapping):
+        return [Fault("", "must be a JSON object", code="input_invalid")]
+    try:
+        text = canonical_json(value)
+    except (TypeError, ValueError):
+        return [Fault("", "must contain only JSON values", code="input_invalid")]
+    if len(text.encode()) > INPUT_LIMIT_BYTES:
+        return [Fault("", "is larger than 65,536 bytes", "pass a reference to the data", code="input_invalid")]
+    errors = sorted(_validator(canonical_json(schema)).iter_errors(value), key=lambda error: list(map(str, error.path)))
+    return [fault for error in errors for fault in _faults_of(error)]
+
+
+def join_path(base: str, path: Path) -> str:
+    """Return a dotted path with list positions in brackets."""
+    text = base
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+@lru_cache(maxsize=512)
+def _validator(schema_text: str) -> Draft202012Validator:
+    import json
+
+    return Draft202012Validator(json.loads(schema_text), format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def _faults_of(error: ValidationError) -> list[Fault]:
+    field = join_path("", error.absolute_path)
+    if error.validator == "required":
+        return [Fault(join_path("", [*error.absolute_path, _missing(error)]), "is required", code="input_invalid")]
+    if error.validator == "additionalProperties" and error.validator_value is False:
+        return [
+            Fault(join_path("", [*error.absolute_path, name]), "is not a known field", code="input_invalid")
+            for name in _extra(error)
+        ]
+    return [Fault(field, error.message, code="input_invalid")]
+
+
+def _missing(error: ValidationError) -> str:
+    """Return the one property that this `required` error is about; jsonschema names it in the message only."""
+    names: Any = error.validator_value
+    for name in names:
+        if error.message.startswith(repr(name)):
+            return str(name)
+    return ""
+
+
+def _extra(error: ValidationError) -> list[str]:
+    known = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
+    return [str(name) for name in cast("Mapping[str, Any]", error.instance) if name not in known]
+
+
+def _remote_references(node: object) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        reference = node.get("$ref") or node.get("$dynamicRef")
+        if isinstance(reference, str) and not reference.startswith("#"):
+            yield reference
+        for child in node.values():
+            yield from _remote_references(child)
+    elif isinstance(node, list | tuple):
+        for child in node:
+            yield from _remote_references(child)

@@ -1,0 +1,75 @@
+"""The forms of the four kinds of question, and whether an answer fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import Fault
+from core.flows.schema import validate_input
+
+REASON = {"type": "string", "title": "Reason", "maxLength": 2000, "description": "required when rejecting"}
+_DECISIONS: dict[str, tuple[str, ...]] = {
+    "approvalRequired": ("approved", "rejected"),
+    "confirmationRequired": ("confirmed", "declined"),
+    "choiceRequired": ("chosen",),
+    "inputRequired": ("provided",),
+}
+_VERBS = {
+    "approve": "approved",
+    "reject": "rejected",
+    "confirm": "confirmed",
+    "decline": "declined",
+    "choose": "chosen",
+    "provide": "provided",
+}
+NEGATIVE: frozenset[str] = frozenset({"rejected", "declined"})
+
+
+def decisions(kind: str) -> tuple[str, ...]:
+    """Return the decisions that a question of this kind takes, the agreeing one first."""
+    return _DECISIONS[kind]
+
+
+def normal_decision(decision: str) -> str:
+    """Return a decision as it is recorded; `approve` and `approved` are the same."""
+    word = decision.strip().lower()
+    return _VERBS.get(word, word)
+
+
+def form_schema(kind: str, form: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of the values that go with an agreeing answer, for drawing a form.
+
+    `form` is the question's own part: {schema, choices}.
+    """
+    author = dict(form.get("schema") or {})
+    if kind == "choiceRequired":
+        choice = {"type": "string", "title": "Choice", "enum": list(form.get("choices") or ())}
+        return {"type": "object", "properties": {"choice": choice}, "required": ["choice"]}
+    if kind == "inputRequired":
+        return {"type": "object", **author}
+    properties = {**author.get("properties", {})}
+    properties.setdefault("reason", REASON)
+    return {"type": "object", **author, "properties": properties}
+
+
+def check_answer(kind: str, form: Mapping[str, Any], decision: str, values: Mapping[str, Any]) -> list[Fault]:
+    """Return what is wrong with an answer; fields are `decision` or paths into the values."""
+    allowed = decisions(kind)
+    if decision not in allowed:
+        return [Fault("decision", f"must be {' or '.join(allowed)}, not {decision!r}")]
+    if decision not in NEGATIVE:
+        return validate_input(form_schema(kind, form), values)
+    reason = values.get("reason")
+    if kind == "approvalRequired" and not (isinstance(reason, str) and reason.strip()):
+        return [Fault("reason", "is required when rejecting", "say why", code="input_invalid")]
+    return validate_input({"type": "object", "properties": {"reason": REASON}}, values)
+
+
+def snooze_fault(until_is_past: bool, after_expiry: bool) -> list[Fault]:
+    """Return why a question cannot be snoozed until an instant."""
+    if until_is_past:
+        return [Fault("until", "must lie in the future")]
+    if after_expiry:
+        return [Fault("until", "lies after the question expires", "snooze it for less")]
+    return []
