@@ -1,0 +1,241 @@
+"""Apply, compare, read, edit, delete and publish resources."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.documents import read_files, together
+from cli.failures import say
+from cli.options import KIND, argument, common, output
+from cli.render import write
+from cli.render.plain import plain
+from cli.session import session
+from core.errors import Invalid
+from core.views import Applied, FlowRow
+
+if TYPE_CHECKING:
+    from core.deck import Deck
+
+FILES = click.option("-f", "--filename", "named", multiple=True, metavar="FILE", help="Manifest, folder, or - for stdin.")
+
+
+@click.command()
+@FILES
+@argument("files", nargs=-1, required=False, metavar="[FILE]...")
+@click.option("--dry-run", is_flag=True, help="Check and compare everything, store nothing.")
+@click.option("--prune", is_flag=True, help="Also delete what the workspace holds and the files do not.")
+@output("table", "json", "yaml")
+@common
+def apply(named: Sequence[str], files: Sequence[str], output: str, *, dry_run: bool, prune: bool) -> None:
+    """Create and change resources as manifests say; all of them or none."""
+    _each_applied(
+        (*named, *files),
+        output,
+        lambda deck, text, filename: deck.apply(text, dry_run=dry_run, prune=prune, filename=filename),
+        suffix=" (dry run)" if dry_run else "",
+    )
+
+
+@click.command()
+@FILES
+@argument("files", nargs=-1, required=False, metavar="[FILE]...")
+@output("table", "json", "yaml")
+@common
+def diff(named: Sequence[str], files: Sequence[str], output: str) -> None:
+    """Show what applying manifests would change, field by field."""
+    _each_applied((*named, *files), output, lambda deck, text, _filename: deck.diff(text), details=True)
+
+
+def _each_applied(
+    names: Sequence[str],
+    output: str,
+    act: Callable[[Deck, str, str], tuple[Applied, ...]],
+    *,
+    suffix: str = "",
+    details: bool = False,
+) -> None:
+    files = read_files(names)
+    with session().deck() as deck:
+        if len(files) == 1:
+            done = act(deck, files[0][1], files[0][0])
+        else:
+            done = act(deck, together(deck, files), "")
+    for note in (note for item in done for note in item.notes):
+        say(f"note: {note}")
+    write.document(output, list(done), lambda: "\n".join(_applied_lines(done, suffix, details=details)))
+
+
+def _applied_lines(done: Sequence[Applied], suffix: str, *, details: bool) -> list[str]:
+    lines = []
+    for item in done:
+        version = f", version {item.published_version} published" if item.published_version else ""
+        lines.append(f"{item.kind.lower()} {item.namespace}/{item.name} {item.action}{version}{suffix}")
+        if details:
+            lines += [f"  {c.path}: {_short(c.before)} → {_short(c.after)}" for c in item.changes]
+    return lines
+
+
+def _short(value: Any) -> str:
+    import json
+
+    if value is None:
+        return "(none)"
+    text = json.dumps(plain(value), ensure_ascii=False)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+@click.command()
+@argument("kind", type=KIND)
+@argument("name", required=False, metavar="[NAME]")
+@output("table", "json", "yaml", "csv")
+@common
+def get(kind: str, name: str | None, output: str) -> None:
+    """List the resources of a kind, or show one; YAML and JSON are what `apply` takes."""
+    with session().deck(read_only=True) as deck:
+        if output in {"json", "yaml"}:
+            manifests = [deck.manifest(kind, name)] if name else list(deck.manifests(kind))  # type: ignore[arg-type]
+            _write_manifests(output, manifests, single=name is not None)
+        elif kind == "Flow":
+            _write_flows(output, [row for row in deck.flows() if name in {None, row.name}])
+        else:
+            from cli.commands.triggers import write_triggers
+
+            write_triggers(deck, output, name)
+
+
+def _write_manifests(output: str, manifests: Sequence[dict[str, Any]], *, single: bool) -> None:
+    if output == "yaml":
+        click.echo("---\n".join(write.to_yaml(plain(manifest)) for manifest in manifests), nl=False)
+    else:
+        click.echo(write.to_json(plain(manifests[0] if single else list(manifests))))
+
+
+def _write_flows(output: str, rows: Sequence[FlowRow]) -> None:
+    write.records(
+        output,
+        rows,
+        record=plain,
+        titles=("NAMESPACE", "NAME", "ACTIVE", "NEWEST", "DRAFT", "STEPS", "USED BY", "DISPLAY NAME"),
+        cells=lambda row: (
+            row.namespace,
+            row.name,
+            row.active_version and f"v{row.active_version}",
+            row.newest_version and f"v{row.newest_version}",
+            "differs" if row.draft_differs else "published",
+            row.step_count,
+            row.used_by,
+            row.display_name,
+        ),
+        empty="there are no Flows in this workspace; see: triggerdeck apply --help",
+    )
+
+
+@click.command()
+@argument("kind", type=KIND)
+@argument("name")
+@common
+def describe(kind: str, name: str) -> None:
+    """Tell all about one resource: state, rule in words, next fires, history, generations."""
+    from cli.render.describe import describe_flow, describe_trigger
+
+    with session().deck(read_only=True) as deck:
+        now = session().clock.now()
+        if kind == "Trigger":
+            text = describe_trigger(deck.trigger(name), deck.revisions("Trigger", name), now)
+        else:
+            text = describe_flow(deck.flow(name), deck.revisions("Flow", name))
+    click.echo(text)
+
+
+@click.command()
+@argument("kind", type=KIND)
+@argument("name")
+@common
+def delete(kind: str, name: str) -> None:
+    """Delete a resource; its history stays and is found under its name."""
+    with session().deck() as deck:
+        done = deck.delete(kind, name)  # type: ignore[arg-type]
+    click.echo("\n".join(_applied_lines([done], "", details=False)))
+
+
+@click.command()
+@argument("flow")
+@click.option("--activate", is_flag=True, help="Make the new version the active one at once.")
+@common
+def publish(flow: str, *, activate: bool) -> None:
+    """Make a Flow's draft its next immutable version."""
+    with session().deck() as deck:
+        done = deck.publish(flow, activate=activate)
+    state = "published and active" if activate else "published"
+    click.echo(f"flow {done.namespace}/{done.name} version {done.published_version} {state}")
+
+
+@click.command()
+@argument("kind", type=KIND)
+@argument("name")
+@common
+def edit(kind: str, name: str) -> None:
+    """Open a resource in $EDITOR; what is invalid on return is opened again with its faults, nothing is lost."""
+    with session().deck() as deck:
+        before = write.to_yaml(_editable(plain(deck.manifest(kind, name))))  # type: ignore[arg-type]
+        done = _edit_until_stored(deck, before, f"{kind.lower()}-{name}")
+    if done is None:
+        say("nothing was changed")
+    else:
+        click.echo("\n".join(_applied_lines(done, "", details=True)))
+
+
+def _edit_until_stored(deck: Deck, before: str, stem: str) -> tuple[Applied, ...] | None:
+    text = before
+    while True:
+        changed = click.edit(text, extension=".yaml", require_save=True)
+        if changed is None and text is not before:
+            _keep(text, stem)
+        if changed is None or _without_remarks(changed) == before:
+            return None
+        try:
+            return deck.apply(_without_remarks(changed), filename="the edited text")
+        except Invalid as error:
+            text = _with_remarks(changed, [fault.sentence() for fault in error.faults])
+            _ask_again(error, changed, stem)
+        except Exception:
+            _keep(changed, stem)
+            raise
+
+
+def _editable(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest without what the server owns, except the ETag that guards the save."""
+    owned = {"uid", "tenantId", "workspaceId", "generation"}
+    definition = {key: value for key, value in manifest["definition"].items() if key != "executionScope"}
+    metadata = {key: value for key, value in manifest["metadata"].items() if key not in owned}
+    rest = {key: value for key, value in manifest.items() if key not in owned | {"status"}}
+    return {**rest, "metadata": metadata, "definition": definition}
+
+
+def _ask_again(error: Invalid, changed: str, stem: str) -> None:
+    """Let the person go back to the text; raises the error, with the text kept, where nobody can."""
+    for fault in error.faults:
+        say(f"error: {fault.sentence()}")
+    if not sys.stdin.isatty() or not click.confirm("Edit again?", default=True, err=True):
+        _keep(changed, stem)
+        raise error
+
+
+def _keep(changed: str, stem: str) -> None:
+    import tempfile
+
+    with tempfile.NamedTemporaryFile("w", prefix=f"{stem}-", suffix=".yaml", delete=False, encoding="utf-8") as file:
+        file.write(_without_remarks(changed))
+    say(f"your text is kept in {file.name}")
+
+
+def _with_remarks(text: str, sentences: Sequence[str]) -> str:
+    return "".join(f"#! {sentence}\n" for sentence in sentences) + _without_remarks(text)
+
+
+def _without_remarks(text: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#! "))

@@ -1,0 +1,93 @@
+"""Writes answers to standard output in the format that was asked for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from cli.render.plain import plain
+from cli.render.table import table
+
+Row = TypeVar("Row")
+
+
+def document(output: str, value: Any, text: Callable[[], str]) -> None:
+    """Write one value: `text` makes what people read."""
+    if output == "json":
+        click.echo(to_json(plain(value)))
+    elif output == "yaml":
+        click.echo(to_yaml(plain(value)), nl=False)
+    else:
+        click.echo(text())
+
+
+def records(
+    output: str,
+    rows: Iterable[Row],
+    *,
+    record: Callable[[Row], Mapping[str, Any]],
+    titles: Sequence[str],
+    cells: Callable[[Row], Sequence[object]],
+    empty: str,
+) -> None:
+    """Write rows; JSON and CSV go out while they are read. `empty` tells people that there were none."""
+    if output == "json":
+        _stream_json(record(row) for row in rows)
+    elif output == "yaml":
+        click.echo(to_yaml([plain(record(row)) for row in rows]), nl=False)
+    elif output == "csv":
+        _stream_csv(record(row) for row in rows)
+    else:
+        grid = [cells(row) for row in rows]
+        if grid:
+            click.echo(table(titles, grid, colour=sys.stdout.isatty()))
+        else:
+            click.echo(empty, err=True)
+
+
+def to_json(value: Any) -> str:
+    """Return a value as indented JSON."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def to_yaml(value: Any) -> str:
+    """Return a value as YAML in the order of its keys."""
+    import yaml
+
+    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110))
+
+
+def _stream_json(rows: Iterator[Mapping[str, Any]]) -> None:
+    lead = "[\n"
+    for row in rows:
+        sys.stdout.write(f"{lead}  {json.dumps(plain(row), ensure_ascii=False)}")
+        lead = ",\n"
+    sys.stdout.write("\n]\n" if lead != "[\n" else "[]\n")
+
+
+def _stream_csv(rows: Iterator[Mapping[str, Any]]) -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    titles: list[str] = []
+    for row in rows:
+        flat = flatten(plain(row))
+        if not titles:
+            titles = list(flat)
+            writer.writerow(titles)
+        writer.writerow([flat.get(title) for title in titles])
+
+
+def flatten(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested objects as dotted columns; lists are joined by blanks."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = " ".join(map(str, value)) if isinstance(value, list) else value
+    return flat
