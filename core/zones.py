@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache

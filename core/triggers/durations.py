@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
 
 from core.errors import Fault, ScheduleInvalid
 
@@ -88,6 +87,6 @@ def _measure(text: str) -> Step:
     except OverflowError:
         return Step(text, seconds, days=_LONGEST_DAYS + 1)
     if isinstance(read, Duration):
-        months = int(Decimal(read.years) * 12 + Decimal(read.months))
+        months = int(read.years * 12 + read.months)
         return Step(text, seconds, months, read.tdelta.days)
     return Step(text, seconds, days=read.days)

@@ -82,7 +82,7 @@ class Field:
         return self.terms[0].shape == "none"
 
 
-class Misread(Exception):  # noqa: N818 - never leaves this package; it becomes a Fault there
+class Misread(Exception):
     """A piece of a field that the grammar does not know: position in the expression, sentence, remedy."""
 
     def __init__(self, position: int, message: str, remedy: str = "") -> None:
@@ -179,9 +179,9 @@ def _read_plain_item(kind: FieldKind, text: str, position: int) -> Term:
     match = _ITEM.fullmatch(text)
     if match is None or not text:
         raise _unreadable(kind, text, position)
-    star, first_text, dash, final_text, slash, step_text = match.groups()
+    star, first_text, dash, slash = match[1], match[2], match[3], match[5]
     step = _step(kind, match, position) if slash else 1
-    if first_text is None:
+    if star or first_text is None:
         return Term("any", kind.low, kind.high, step)
     first = _value(kind, first_text, position)
     if slash and not first_text.isdigit():

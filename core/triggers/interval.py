@@ -96,9 +96,9 @@ class CalendarWalls:
 
 
 class AnchoredRule:
-    """A calendar interval whose anchor, an instant with an offset, is a member whatever the policies say of its wall time.
+    """A calendar interval whose anchor is a member, whatever the policies say of its wall time.
 
-    The rest of the members are later than the anchor.
+    The anchor is an instant with an offset and needs no policy; all other members are later.
     """
 
     __slots__ = ("_anchor", "_rest")

@@ -52,13 +52,19 @@ def parse_schedule(mapping: Mapping[str, Any], *, now: datetime | None = None, p
     """
     try:
         schedule = _Reader(mapping).schedule()
-        if now is not None and schedule.never_again(int(now.timestamp() // 1)):
-            raise ScheduleInvalid([_silent(schedule)])
+        if now is not None:
+            _refuse_silence(schedule, int(now.timestamp() // 1))
     except ScheduleInvalid as invalid:
         if prefix:
             raise invalid.under(prefix) from None
         raise
     return schedule
+
+
+def _refuse_silence(schedule: Schedule, now: int) -> None:
+    """Raise where the schedule has no time later than `now`."""
+    if schedule.never_again(now):
+        raise ScheduleInvalid([_silent(schedule)])
 
 
 def _silent(schedule: Schedule) -> Fault:
