@@ -1,0 +1,156 @@
+"""Statements on tenants, workspaces, principals, memberships and the audit trail; answers are plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import insert, select, tuple_, update
+from sqlmodel import col
+
+from core.storage.store import Transaction
+from core.storage.tables import AuditEvent, Membership, Principal, Tenant, Workspace
+
+_BATCH = 400  # two variables each, under SQLite's oldest limit of 999
+
+
+class Place(NamedTuple):
+    """A workspace with its tenant."""
+
+    tenant_id: str
+    tenant: str
+    tenant_active: bool
+    workspace_id: str
+    workspace: str
+    workspace_active: bool
+
+
+class Member(NamedTuple):
+    """A principal as a workspace knows it; `role` None means it is no member."""
+
+    workspace_id: str
+    principal_id: str
+    principal: str
+    principal_active: bool
+    principal_tenant_id: str
+    role: str | None
+    state: str | None
+
+
+def is_fresh(tx: Transaction) -> bool:
+    """Return whether nobody ever started here."""
+    return tx.first(select(Tenant.id).limit(1)) is None
+
+
+def place(tx: Transaction, workspace: str) -> Place | None:
+    """Return a workspace by name."""
+    found = tx.first(_places().where(col(Workspace.name) == workspace))
+    return Place._make(found) if found else None
+
+
+def places(tx: Transaction, workspace_ids: Iterable[str]) -> dict[str, Place]:
+    """Return workspaces by id, those that exist."""
+    ids = list(dict.fromkeys(workspace_ids))
+    found: dict[str, Place] = {}
+    for start in range(0, len(ids), _BATCH):
+        rows = tx.all(_places().where(col(Workspace.id).in_(ids[start : start + _BATCH])))
+        found |= {row.workspace_id: Place._make(row) for row in rows}
+    return found
+
+
+def _places() -> Any:
+    return select(
+        col(Tenant.id).label("tenant_id"),
+        col(Tenant.name).label("tenant"),
+        col(Tenant.active),
+        col(Workspace.id).label("workspace_id"),
+        col(Workspace.name).label("workspace"),
+        col(Workspace.active),
+    ).join_from(Workspace, Tenant, col(Tenant.id) == col(Workspace.tenant_id))
+
+
+def principal(tx: Transaction, tenant_id: str, name: str) -> tuple[str, bool] | None:
+    """Return id and activity of a tenant's principal."""
+    query = select(col(Principal.id), col(Principal.active))
+    found = tx.first(query.where(col(Principal.tenant_id) == tenant_id, col(Principal.name) == name))
+    return (found[0], found[1]) if found else None
+
+
+def members(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Member]:
+    """Return (workspace id, principal id) → membership, those that exist."""
+    wanted = list(dict.fromkeys(pairs))
+    key = tuple_(col(Membership.workspace_id), col(Membership.principal_id))
+    found: dict[tuple[str, str], Member] = {}
+    for start in range(0, len(wanted), _BATCH):
+        rows = tx.all(_members().where(key.in_(wanted[start : start + _BATCH])))
+        found |= {(row[0], row[1]): Member._make(row) for row in rows}
+    return found
+
+
+def _members() -> Any:
+    return select(
+        col(Membership.workspace_id),
+        col(Principal.id),
+        col(Principal.name),
+        col(Principal.active),
+        col(Principal.tenant_id),
+        col(Membership.role),
+        col(Membership.state),
+    ).join_from(Membership, Principal, col(Principal.id) == col(Membership.principal_id))
+
+
+def principal_names(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
+    """Return principals' names by id."""
+    wanted = list(dict.fromkeys(ids))
+    names: dict[str, str] = {}
+    for start in range(0, len(wanted), _BATCH):
+        query = select(col(Principal.id), col(Principal.name)).where(
+            col(Principal.id).in_(wanted[start : start + _BATCH])
+        )
+        names |= {row[0]: row[1] for row in tx.all(query)}
+    return names
+
+
+def add_tenant(tx: Transaction, tenant_id: str, name: str) -> None:
+    """Insert a tenant."""
+    tx.run(insert(Tenant).values(id=tenant_id, name=name, active=True))
+
+
+def add_workspace(tx: Transaction, workspace_id: str, tenant_id: str, name: str) -> None:
+    """Insert a workspace."""
+    tx.run(insert(Workspace).values(id=workspace_id, tenant_id=tenant_id, name=name, active=True))
+
+
+def add_principal(tx: Transaction, principal_id: str, tenant_id: str, name: str) -> None:
+    """Insert a principal."""
+    tx.run(insert(Principal).values(id=principal_id, tenant_id=tenant_id, name=name, active=True))
+
+
+def add_member(tx: Transaction, workspace_id: str, principal_id: str, role: str) -> None:
+    """Insert an active membership."""
+    tx.run(insert(Membership).values(workspace_id=workspace_id, principal_id=principal_id, role=role, state="active"))
+
+
+def set_member(tx: Transaction, workspace_id: str, principal_id: str, **values: str) -> bool:
+    """Change role or state of a membership; return whether there is one."""
+    mine = (col(Membership.workspace_id) == workspace_id, col(Membership.principal_id) == principal_id)
+    return bool(tx.run(update(Membership).where(*mine).values(**values)).rowcount)
+
+
+def set_principal_active(tx: Transaction, principal_id: str, *, active: bool) -> bool:
+    """Let a principal act, or no more; return whether it exists."""
+    return bool(tx.run(update(Principal).where(col(Principal.id) == principal_id).values(active=active)).rowcount)
+
+
+def add_event(tx: Transaction, at: datetime, **values: Any) -> None:
+    """Append an audit event."""
+    tx.run(insert(AuditEvent).values(at=at, **values))
+
+
+def events(tx: Transaction, workspace_id: str, limit: int) -> list[dict[str, Any]]:
+    """Return the newest audit events, newest first; 0 gives all."""
+    query = select(AuditEvent.__table__, col(Principal.name).label("principal"))  # type: ignore[attr-defined] # SQLModel
+    query = query.outerjoin(Principal, col(Principal.id) == col(AuditEvent.principal_id))
+    query = query.where(col(AuditEvent.workspace_id) == workspace_id).order_by(col(AuditEvent.id).desc())
+    return [dict(row._mapping) for row in tx.all(query.limit(limit) if limit else query)]
