@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +11,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from core.views import Status
+from tui.common_actions import CommonActions, Undo
 from tui.gateway import Door, Gateway, Refused, StorageLost, start_worker
 from tui.live import Beat, Changed, Live, StatusSeen
 from tui.navigation import BY_MODE, PLACES, History, Location
@@ -41,6 +41,7 @@ class DeckApp(App[None]):
         self._lives = live
         self.history = History()
         self.status: Status | None = None
+        self.common = CommonActions(self)
         self.mine = my_zone()
         self.zone_choice = "trigger"
         self.read_only_by_hand = False
@@ -152,11 +153,16 @@ class DeckApp(App[None]):
         if isinstance(base, Place):
             base.arrive(location)
 
-    def _go_number(self, number: int) -> None:
-        self.go(Location(PLACES[number - 1].mode))
+    # -- changes --------------------------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Callable[[], None]:
-        """Answer `do_place_<n>`; everything else is unknown."""
-        if name.startswith("do_place_"):
-            return partial(self._go_number, int(name[-1]))
-        raise AttributeError(name)
+    def offer_undo(self, undo: Undo) -> None:
+        """Keep how to take the last change back; `u` does it."""
+        self.common.undo = undo
+
+    def action_quit_or_copy(self) -> None:
+        """Copy what is selected, or say how to leave."""
+        selected = self.screen.get_selected_text()
+        if selected:
+            self.copy_to_clipboard(selected)
+        else:
+            self.flash("q leaves the deck", "warn")

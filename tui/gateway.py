@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual import events
 from textual.dom import DOMNode
+from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
 from core.clock import Clock, SystemClock
@@ -131,7 +132,7 @@ class Gateway:
             self._deck.result().close()
 
 
-class Refused(events.Message):
+class Refused(Message):
     """The deck said no to something that nobody else explains."""
 
     def __init__(self, refusal: TriggerdeckError) -> None:

@@ -24,6 +24,11 @@ How a place is added:
 5. Text is made in `tui.present` (pure) as lines of `Piece(text, tone)`; `LinesView.show(lines | function of width)`
    and `Bar.line(cells)` draw them. Colour stands for state only: tones ok warn bad busy; dim faint strong accent.
 6. Times go through `tui.present.times` and `self.zone_for(trigger_zone)` (the display zone that `z` cycles).
-7. Styles: `DEFAULT_CSS` on small widgets, or a `.tcss` beside the screen through `CSS_PATH`. Classes `wide` (100
+7. Popups: `widgets.chooser.Chooser` (pick one by typing), `widgets.dialog.Confirm(title, effects, do=, danger=)`,
+   `ShortForm(title, blanks, do=)`, `Sheet(title, lines)`; push them with a callback. After a change that can be taken
+   back: `self.deck_app.offer_undo(Undo(what, call))`. `self.deck_app.go(Location("work", key=work_id))` goes elsewhere.
+   Help is `tui.screens.help.HelpScreen(place)`, a modal that answers the id of the action to run, or None.
+   `unsaved()` tells whether leaving would lose something.
+8. Styles: `DEFAULT_CSS` on small widgets, or a `.tcss` beside the screen through `CSS_PATH`. Classes `wide` (100
    columns and more) and `narrow` are set on every place.
 """

@@ -122,8 +122,14 @@ class Place(Screen[Any]):
         if reason := self.reason_closed(action):
             self.flash(reason, "warn")
             return
-        doer = getattr(self, f"do_{action_id}", None) or getattr(self.deck_app, f"do_{action_id}")
-        doer()
+        doer = getattr(self, f"do_{action_id}", None) or self.deck_app.common.doer(action_id)
+        if doer is not None:
+            doer()
+
+    def run_widget_action(self, action: Action) -> None:
+        """Do an action that a widget binds, as its key would."""
+        if self.focused is not None:
+            self.call_later(self.focused.run_action, f"table('{action.id}')")
 
     def reason_closed(self, action: Action) -> str:
         """Return why an action cannot work now; empty where it can."""
@@ -185,6 +191,10 @@ class Place(Screen[Any]):
     def zone_changed(self) -> None:
         """Draw times in the new display zone."""
         self.refresh(layout=False)
+
+    def unsaved(self) -> bool:
+        """Tell whether leaving would lose something."""
+        return False
 
     def arrive(self, location: Location) -> None:
         """Show what a deep link names."""
