@@ -23,7 +23,7 @@ class Session:
 
     database: str | None = None
     workspace: str = "default"
-    namespace: str = "default"
+    namespace: str | None = None
     read_only: bool = False
 
     @property
@@ -32,15 +32,15 @@ class Session:
         return SystemClock()
 
     @contextlib.contextmanager
-    def deck(self, *, read_only: bool = False) -> Iterator[Deck]:
+    def deck(self) -> Iterator[Deck]:
         """Open the deck for the length of a block."""
         from core.deck import Deck
 
         deck = Deck.open(
             self.database,
             workspace=self.workspace,
-            namespace=self.namespace,
-            read_only=read_only or self.read_only,
+            namespace=self.namespace or "default",
+            read_only=self.read_only,
         )
         try:
             yield deck

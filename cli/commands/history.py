@@ -40,6 +40,7 @@ def occurrences(
     """List decisions, newest first: fired, skipped, missed, denied."""
     query = OccurrenceQuery(
         trigger=trigger,
+        namespace=session().namespace,
         outcome=outcome,
         reason=reason,
         since=session().instant(since, "--since", toward="past"),
@@ -57,7 +58,7 @@ def occurrences(
 
 def _rows(query: OccurrenceQuery, limit: int) -> Iterator[OccurrenceRow]:
     left, cursor = limit or None, None
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         while left is None or left > 0:
             page = deck.occurrences(query, cursor=cursor, limit=min(PAGE, left or PAGE))
             yield from page.rows
@@ -99,7 +100,7 @@ def _nominal(row: OccurrenceRow) -> str | None:
 @common
 def why(occurrence: str, output: str) -> None:
     """Show the chain of one decision; the first characters of its id are enough."""
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         view = deck.occurrence(occurrence)
     write.document(output, _why_record(view), lambda: _why_text(view))
 
@@ -135,7 +136,7 @@ def why_not(name: str, at: str, output: str) -> None:
     instant = session().instant(at, "--at", toward="past")
     if instant is None:
         raise Invalid([Fault("--at", "no instant was given", "write it as 2026-03-29T02:30:00+01:00")])
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         answer = deck.why_not(name, instant)
     write.document(output, answer, lambda: _why_not_text(answer))
 

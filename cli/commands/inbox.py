@@ -31,7 +31,7 @@ NO = ("rejected", "declined", "denied", "refused")
 def actions(action_id: str | None, status: Any, output: str) -> None:
     """List the questions that wait for an answer, or show one with its form."""
     now = session().clock.now()
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         if action_id is not None:
             view = deck.action(action_id)
             write.document(output, view, lambda: describe_action(view, now))

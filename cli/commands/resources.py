@@ -28,15 +28,16 @@ FILES = click.option("-f", "--filename", "named", multiple=True, metavar="FILE",
 @argument("files", nargs=-1, required=False, metavar="[FILE]...")
 @click.option("--dry-run", is_flag=True, help="Check and compare everything, store nothing.")
 @click.option("--prune", is_flag=True, help="Also delete what the workspace holds and the files do not.")
+@click.option("--confirm-scope", is_flag=True, help="Let enabled Triggers that fired as somebody else fire as you.")
 @output("table", "json", "yaml")
 @common
-def apply(named: Sequence[str], files: Sequence[str], output: str, *, dry_run: bool, prune: bool) -> None:
+def apply(named: Sequence[str], files: Sequence[str], output: str, **flags: bool) -> None:
     """Create and change resources as manifests say; all of them or none."""
     _each_applied(
         (*named, *files),
         output,
-        lambda deck, text, filename: deck.apply(text, dry_run=dry_run, prune=prune, filename=filename),
-        suffix=" (dry run)" if dry_run else "",
+        lambda deck, text, filename: deck.apply(text, filename=filename, **flags),
+        suffix=" (dry run)" if flags["dry_run"] else "",
     )
 
 
@@ -47,7 +48,7 @@ def apply(named: Sequence[str], files: Sequence[str], output: str, *, dry_run: b
 @common
 def diff(named: Sequence[str], files: Sequence[str], output: str) -> None:
     """Show what applying manifests would change, field by field."""
-    _each_applied((*named, *files), output, lambda deck, text, _filename: deck.diff(text), details=True)
+    _each_applied((*named, *files), output, lambda deck, text, filename: deck.diff(text, filename=filename), details=True)
 
 
 def _each_applied(
@@ -95,12 +96,12 @@ def _short(value: Any) -> str:
 @common
 def get(kind: str, name: str | None, output: str) -> None:
     """List the resources of a kind, or show one; YAML and JSON are what `apply` takes."""
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         if output in {"json", "yaml"}:
-            manifests = [deck.manifest(kind, name)] if name else list(deck.manifests(kind))  # type: ignore[arg-type]
+            manifests = [deck.manifest(kind, name)] if name else list(deck.manifests(kind, session().namespace))
             _write_manifests(output, manifests, single=name is not None)
         elif kind == "Flow":
-            _write_flows(output, [row for row in deck.flows() if name in {None, row.name}])
+            _write_flows(output, [row for row in deck.flows(session().namespace) if name in {None, row.name}])
         else:
             from cli.commands.triggers import write_triggers
 
@@ -142,7 +143,7 @@ def describe(kind: str, name: str) -> None:
     """Tell all about one resource: state, rule in words, next fires, history, generations."""
     from cli.render.describe import describe_flow, describe_trigger
 
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         now = session().clock.now()
         if kind == "Trigger":
             text = describe_trigger(deck.trigger(name), deck.revisions("Trigger", name), now)
@@ -158,7 +159,7 @@ def describe(kind: str, name: str) -> None:
 def delete(kind: str, name: str) -> None:
     """Delete a resource; its history stays and is found under its name."""
     with session().deck() as deck:
-        done = deck.delete(kind, name)  # type: ignore[arg-type]
+        done = deck.delete(kind, name)
     click.echo("\n".join(_applied_lines([done], "", details=False)))
 
 
@@ -181,7 +182,7 @@ def publish(flow: str, *, activate: bool) -> None:
 def edit(kind: str, name: str) -> None:
     """Open a resource in $EDITOR; what is invalid on return is opened again with its faults, nothing is lost."""
     with session().deck() as deck:
-        before = write.to_yaml(_editable(plain(deck.manifest(kind, name))))  # type: ignore[arg-type]
+        before = write.to_yaml(_editable(plain(deck.manifest(kind, name))))
         done = _edit_until_stored(deck, before, f"{kind.lower()}-{name}")
     if done is None:
         say("nothing was changed")

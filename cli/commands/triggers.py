@@ -49,7 +49,7 @@ def write_triggers(deck: Deck, output: str, name: str | None) -> None:
 def _all_triggers(deck: Deck) -> list[TriggerRow]:
     rows: list[TriggerRow] = []
     while True:
-        page = deck.triggers(TriggerQuery(sort="name"), offset=len(rows), limit=PAGE)
+        page = deck.triggers(TriggerQuery(sort="name", namespace=session().namespace), offset=len(rows), limit=PAGE)
         rows += page.rows
         if not page.rows or len(rows) >= page.total:
             return rows

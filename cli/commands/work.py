@@ -40,7 +40,7 @@ def work(
 ) -> None:
     """List Work, newest first, or show one with its steps and questions."""
     if work_id is not None:
-        with session().deck(read_only=True) as deck:
+        with session().deck() as deck:
             write_work(deck.work(work_id), output, session().clock.now())
         return
     query = WorkQuery(
@@ -76,7 +76,7 @@ def write_work(view: WorkView, output: str, now: datetime) -> None:
 
 def _rows(query: WorkQuery, limit: int) -> Iterator[WorkRow]:
     left, cursor = limit or None, None
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         while left is None or left > 0:
             page = deck.works(query, cursor=cursor, limit=min(PAGE, left or PAGE))
             yield from page.rows
@@ -117,7 +117,7 @@ def logs(work_id: str, step: str | None, output: str, *, follow: bool) -> None:
 def _log_rows(work_id: str, *, follow: bool) -> Iterator[LogRow]:
     from cli.waiting import wait_for_change
 
-    with session().deck(read_only=True) as deck:
+    with session().deck() as deck:
         version, after = deck.data_version(), 0
         whole_id = deck.work(work_id).row.id
         while True:

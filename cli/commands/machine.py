@@ -1,0 +1,99 @@
+"""The machinery: doctor, metrics, audit, schemas, completion."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from cli.failures import NO, say
+from cli.options import KIND, argument, common, limit, output
+from cli.render import write
+from cli.render.plain import plain
+from cli.render.table import paint
+from cli.render.times import utc
+from cli.session import session
+
+MARKS = {"ok": "✓", "fault": "✗", "note": "·"}
+EVERYTHING = 1_000_000_000
+
+
+@click.command()
+@output("table", "json", "yaml")
+@common
+def doctor(output: str) -> int:
+    """Check worker, projection, Triggers and database; exit 1 where something is wrong."""
+    from cli.render.health import findings
+
+    with session().deck() as deck:
+        found = findings(deck.health())
+    faults = sum(finding.state == "fault" for finding in found)
+    lines = [_finding_line(finding) for finding in found]
+    write.document(output, {"faults": faults, "findings": found}, lambda: "\n".join(lines))
+    say("no fault found" if not faults else f"{faults} fault{'s' if faults > 1 else ''} found")
+    return NO if faults else 0
+
+
+def _finding_line(finding: Any) -> str:
+    remedy = f"; {finding.remedy}" if finding.remedy else ""
+    return f"{MARKS[finding.state]} {finding.check}: {finding.message}{remedy}"
+
+
+@click.command()
+@common
+def metrics() -> None:
+    """Print figures in the text format that Prometheus reads."""
+    from cli.render.metrics import exposition
+
+    with session().deck() as deck:
+        click.echo(exposition(deck.health()), nl=False)
+
+
+@click.command()
+@limit(100)
+@output("table", "json", "yaml", "csv")
+@common
+def audit(limit: int, output: str) -> None:
+    """List changes and denials, newest first."""
+    with session().deck() as deck:
+        events = deck.audit(limit=limit or EVERYTHING)
+    write.records(
+        output,
+        events,
+        record=plain,
+        titles=("AT (UTC)", "WHO", "ACTION", "KIND", "NAME", "OUTCOME", "CODE"),
+        cells=lambda event: (
+            utc(event["at"]),
+            event.get("principal") or event.get("principal_id"),
+            event["action"],
+            event["kind"],
+            event["name"],
+            paint(event["outcome"]) if sys.stdout.isatty() else event["outcome"],
+            event.get("code"),
+        ),
+        empty="nothing has been audited yet",
+    )
+
+
+@click.command()
+@argument("kind", type=KIND)
+@output("json", "yaml")
+@common
+def schema(kind: str, output: str) -> None:
+    """Print the JSON Schema of a kind's manifests, for editors and checks."""
+    from core.resources.schemas import manifest_schema
+
+    write.document(output, manifest_schema(kind), lambda: "")
+
+
+@click.command()
+@argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell: eval "$(triggerdeck completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    root = click.get_current_context().find_root().command
+    if found is not None:
+        click.echo(found(root, {}, "triggerdeck", "_TRIGGERDECK_COMPLETE").source())

@@ -1,0 +1,142 @@
+"""When a rule fires, in times and in words."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from cli.options import argument, common, output
+from cli.render import ics, write
+from cli.render.preview import fire_record, preview_record, preview_text
+from cli.schedules import named_or_rule, rule_options, take_rule
+from cli.session import session
+from core.clock import epoch_seconds
+from core.errors import Fault, Invalid, Usage
+from core.views import SchedulePreview, Timeline
+
+
+@click.command()
+@argument("name", required=False, metavar="[NAME]")
+@rule_options
+@click.option("--after", metavar="T", help="Fires later than this instant; by default now.")
+@click.option("--until", metavar="T", help="Fires up to this instant, inclusive.")
+@click.option("--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="At most so many fires.")
+@click.option("--jsonl", is_flag=True, help="Bulk: one JSON request a line on stdin, one answer a line on stdout.")
+@output("table", "json", "yaml", "csv", "ics")
+@common
+def preview(
+    name: str | None, after: str | None, until: str | None, count: int, output: str, *, jsonl: bool, **options: Any
+) -> None:
+    """Show when a Trigger, or a rule that is spelled here, fires next."""
+    rule = take_rule(options)
+    if jsonl:
+        if name is not None or rule.is_given():
+            raise Usage("--jsonl takes its rules from standard input", "leave out NAME and the rule's options")
+        serve_lines()
+        return
+    named_or_rule(name, rule)
+    start = session().instant(after, "--after", toward="past") or session().clock.now()
+    end = session().instant(until, "--until", toward="future")
+    answer = _preview(name, rule.schedule() if name is None else {}, start, count, end)
+    _write_preview(answer, name or "preview", output, start)
+
+
+def serve_lines() -> None:
+    """Answer requests from standard input until it ends."""
+    from cli import bulk
+
+    def write_out(data: bytes) -> None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    bulk.serve(sys.stdin.fileno(), write_out, epoch_seconds(session().clock.now()))
+
+
+def _preview(
+    name: str | None, rule: Mapping[str, Any], after: datetime, count: int, until: datetime | None
+) -> SchedulePreview:
+    """Return the preview of a saved Trigger, or of a rule for which no database is opened; raises its faults."""
+    if name is not None:
+        with session().deck() as deck:
+            return _sound(deck.preview_trigger(name, after=after, count=count, until=until))
+    from core.queries.schedules import preview_rule
+
+    return _sound(preview_rule(rule, after, count=count, until=until))
+
+
+def _sound(answer: SchedulePreview) -> SchedulePreview:
+    if answer.faults:
+        raise Invalid(answer.faults)
+    return answer
+
+
+def _write_preview(answer: SchedulePreview, name: str, output: str, after: datetime) -> None:
+    now = session().clock.now()
+    if output == "ics":
+        fires = [fire.nominal_at for fire in answer.fires if fire.nominal_at is not None]
+        click.echo(ics.calendar(fires, name=name, words=answer.words, now=now), nl=False)
+    elif output == "csv":
+        write.records("csv", answer.fires, record=fire_record, titles=(), cells=lambda _: (), empty="")
+    elif output == "table":
+        click.echo(preview_text(answer, after if after > now else now, colour=sys.stdout.isatty()))
+    else:
+        write.document(output, preview_record(answer), lambda: "")
+
+
+@click.command()
+@argument("name", required=False, metavar="[NAME]")
+@rule_options
+@output("table", "json", "yaml")
+@common
+def explain(name: str | None, output: str, **options: Any) -> None:
+    """Say in words when a Trigger, or a rule that is spelled here, fires."""
+    rule = take_rule(options)
+    named_or_rule(name, rule)
+    now = session().clock.now()
+    answer = _preview(name, rule.schedule() if name is None else {}, now, 1, None)
+    told = {"words": answer.words, "notes": list(answer.notes)}
+    write.document(output, told, lambda: "\n".join([answer.words, *(f"note: {note}" for note in answer.notes)]))
+
+
+@click.command()
+@click.option("--from", "start", metavar="T", default="now", show_default=True, help="Start: an instant or a distance.")
+@click.option("--to", "end", metavar="T", default="24h", show_default=True, help="End: an instant or a distance.")
+@click.option("--slots", type=click.IntRange(1, 2000), default=96, show_default=True, help="Slots of equal length.")
+@output("table", "json", "yaml", "csv")
+@common
+def timeline(start: str, end: str, slots: int, output: str) -> None:
+    """Show past and forecast fires of all Triggers, counted into slots."""
+    from_at = session().instant(start, "--from", toward="past")
+    to_at = session().instant(end, "--to", toward="future")
+    if from_at is None or to_at is None or to_at <= from_at:
+        raise Invalid([Fault("--to", f"{end} is not later than --from {start}", "choose a later end")])
+    if to_at - from_at < timedelta(seconds=slots):
+        raise Invalid([Fault("--slots", "a slot would be shorter than a second", "use fewer slots or a longer window")])
+    with session().deck() as deck:
+        answer = deck.timeline(from_at, to_at, slots=slots, limit=None)
+    if output == "csv":
+        write.records("csv", _lane_records(answer), record=dict, titles=(), cells=lambda _: (), empty="")
+    else:
+        from cli.render.timeline import timeline_text
+
+        write.document(output, answer, lambda: timeline_text(answer))
+
+
+def _lane_records(answer: Timeline) -> list[dict[str, Any]]:
+    slot = timedelta(seconds=answer.slot_s)
+    return [
+        {
+            "namespace": lane.namespace,
+            "trigger": lane.name,
+            "slotFrom": answer.from_at + slot * index,
+            "past": past,
+            "forecast": forecast,
+        }
+        for lane in answer.lanes
+        for index, (past, forecast) in enumerate(zip(lane.past, lane.forecast, strict=True))
+        if past or forecast
+    ]

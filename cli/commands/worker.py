@@ -1,0 +1,77 @@
+"""The background process: run it in the foreground, look at it, stop it."""
+
+from __future__ import annotations
+
+import click
+
+from cli.failures import NO, say
+from cli.options import common, output
+from cli.render import write
+from cli.render.times import duration, utc
+from cli.session import session
+from core.views import WorkerView
+
+
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def worker(context: click.Context) -> None:
+    """Run the background worker; without a word after it, like `worker run`."""
+    if context.invoked_subcommand is None:
+        context.invoke(run)
+
+
+@worker.command()
+@common
+def run() -> int:
+    """Run the worker in the foreground until SIGTERM or Ctrl-C, which let running steps end."""
+    from core.settings import database_location
+    from core.worker.process import run as run_worker
+
+    return run_worker(database_location(session().database))
+
+
+@worker.command()
+@output("table", "json", "yaml")
+@common
+def status(output: str) -> int:
+    """Show the workers of this database; exit 1 when none runs."""
+    with session().deck() as deck:
+        health = deck.health()
+    now = session().clock.now()
+    write.records(
+        output,
+        health.workers,
+        record=_record,
+        titles=("PID", "HOST", "STATE", "SINCE (UTC)", "LAST SIGN", "LAST PASS (UTC)", "RUNNING", "VERSION"),
+        cells=lambda row: (
+            row.pid,
+            row.host,
+            row.state,
+            utc(row.started_at),
+            f"{duration(max(0.0, (now - row.beat_at).total_seconds()))} ago",
+            utc(row.last_pass_at),
+            f"{row.running}/{row.slots}",
+            row.version,
+        ),
+        empty="no worker has run on this database yet; start one: triggerdeck worker run",
+    )
+    return 0 if any(row.state in {"running", "draining"} for row in health.workers) else NO
+
+
+def _record(row: WorkerView) -> dict[str, object]:
+    from cli.render.plain import plain
+
+    return dict(plain(row))
+
+
+@worker.command()
+@common
+def stop() -> int:
+    """Ask the worker to end after the steps that run; waits until it has."""
+    from core.settings import database_location
+    from core.worker import control
+
+    stopped = control.stop(database_location(session().database))
+    say("the worker has stopped" if stopped else "no worker runs")
+    return 0 if stopped else NO
