@@ -64,12 +64,3 @@ def check_answer(kind: str, form: Mapping[str, Any], decision: str, values: Mapp
     if kind == "approvalRequired" and not (isinstance(reason, str) and reason.strip()):
         return [Fault("reason", "is required when rejecting", "say why", code="input_invalid")]
     return validate_input({"type": "object", "properties": {"reason": REASON}}, values)
-
-
-def snooze_fault(until_is_past: bool, after_expiry: bool) -> list[Fault]:
-    """Return why a question cannot be snoozed until an instant."""
-    if until_is_past:
-        return [Fault("until", "must lie in the future")]
-    if after_expiry:
-        return [Fault("until", "lies after the question expires", "snooze it for less")]
-    return []
