@@ -116,11 +116,16 @@ class Resource(SQLModel, table=True):
 
 
 class Revision(SQLModel, table=True):
-    """The definition of one generation, kept for ever."""
+    """The definition of one generation, kept for ever.
+
+    `mark_at` is a Trigger's mark when this generation came into force, where it changed the schedule or `enabled`:
+    later nominal times are decided by this generation, earlier ones by the one before.
+    """
 
     uid: str = Field(primary_key=True)
     generation: int = Field(primary_key=True)
     definition: dict[str, Any] | None = document()
+    mark_at: datetime | None = instant()
     created_at: datetime = Field(sa_type=Instant)
     principal_id: str
 
@@ -144,11 +149,16 @@ class TriggerState(SQLModel, table=True):
     """A Trigger's mark (a fact), its projection (computable) and what the list shows of it.
 
     `retry_at` postpones a Trigger whose evaluation failed; `next_due_at` NULL with a NULL fingerprint asks for a
-    fresh projection.
+    fresh projection. `decided_from` is from where the kept history is complete under the present rules: NULL since the
+    Trigger was made, else later than the newest decision that was pruned or made under other zone data.
     """
 
     __tablename__ = "trigger_state"
-    __table_args__ = (Index("trigger_state_due", "next_due_at"), Index("trigger_state_list", "workspace_id", "name"))
+    __table_args__ = (
+        Index("trigger_state_due", "next_due_at"),
+        Index("trigger_state_retry", "retry_at"),
+        Index("trigger_state_list", "workspace_id", "name"),
+    )
     trigger_uid: str = Field(primary_key=True)
     workspace_id: str
     namespace: str
@@ -158,6 +168,7 @@ class TriggerState(SQLModel, table=True):
     observed_generation: int
     mark_at: datetime | None = instant()
     mark_wall: str | None = None
+    decided_from: datetime | None = instant()
     next_nominal_at: datetime | None = instant()
     next_due_at: datetime | None = instant()
     fingerprint: str | None = None

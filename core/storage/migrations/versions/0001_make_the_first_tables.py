@@ -188,6 +188,7 @@ sa.Table(
     sa.Column("uid", sa.String(), primary_key=True),
     sa.Column("generation", sa.Integer(), primary_key=True),
     sa.Column("definition", sa.Text(), nullable=True),
+    sa.Column("mark_at", sa.BigInteger(), nullable=True),
     sa.Column("created_at", sa.BigInteger(), nullable=False),
     sa.Column("principal_id", sa.String(), nullable=False),
 )
@@ -210,6 +211,7 @@ sa.Table(
     sa.Column("observed_generation", sa.Integer(), nullable=False),
     sa.Column("mark_at", sa.BigInteger(), nullable=True),
     sa.Column("mark_wall", sa.String(), nullable=True),
+    sa.Column("decided_from", sa.BigInteger(), nullable=True),
     sa.Column("next_nominal_at", sa.BigInteger(), nullable=True),
     sa.Column("next_due_at", sa.BigInteger(), nullable=True),
     sa.Column("fingerprint", sa.String(), nullable=True),
@@ -322,18 +324,8 @@ sa.Table(
     sa.Column("updated_at", sa.BigInteger(), nullable=False),
     sa.Column("deleted_at", sa.BigInteger(), nullable=True),
     sa.Index("resource_kind", "workspace_id", "kind", "deleted_at"),
-    sa.Index(
-        "resource_live_name",
-        "workspace_id",
-        "kind",
-        "namespace",
-        "name",
-        unique=True,
-        sqlite_where=sa.text("deleted_at IS NULL"),
-        postgresql_where=sa.text("deleted_at IS NULL"),
-    ),
+    sa.Index("resource_live_name", "workspace_id", "kind", "namespace", "name", unique=True, sqlite_where=sa.text("deleted_at IS NULL"), postgresql_where=sa.text("deleted_at IS NULL")),
 )
-
 
 def upgrade() -> None:
     """Bring the schema to this revision."""
