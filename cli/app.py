@@ -30,7 +30,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
 class Sections(click.Group):
     """A group whose help shows its commands under headings."""
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 click's own signature
         """Write the commands of each section with the first sentence of their help."""
         for title, commands in SECTIONS.items():
             rows = [(command.name or "", command.get_short_help_str(limit=90)) for command in commands]

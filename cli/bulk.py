@@ -75,7 +75,7 @@ def _answer(request: dict[str, Any], now: int) -> str:
     until = _instant(request, "until", schedule.high)
     count = _count(request)
     fires = schedule.between(after, until, count + 1)
-    more = len(fires) > count or until < schedule.high and schedule.next(max(after, until)) is not None
+    more = len(fires) > count or (until < schedule.high and schedule.next(max(after, until)) is not None)
     return _fires_text(fires[:count], exhausted=not more)
 
 

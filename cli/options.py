@@ -47,14 +47,23 @@ _namespace = click.option(
 def output(*formats: str) -> Callable[[Command], Command]:
     """Add -o with the formats that the command can write; the first one is the default."""
     return click.option(
-        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Format of the answer."
+        "-o",
+        "--output",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="Format of the answer.",
     )
 
 
 def limit(default: int) -> Callable[[Command], Command]:
     """Add --limit; 0 gives all."""
     return click.option(
-        "--limit", type=click.IntRange(min=0), default=default, show_default=True, help="At most so many rows; 0 is all."
+        "--limit",
+        type=click.IntRange(min=0),
+        default=default,
+        show_default=True,
+        help="At most so many rows; 0 is all.",
     )
 
 
@@ -70,7 +79,12 @@ class KindType(click.ParamType[str]):
             self.fail(f"{value!r} is not a kind of resource; use trigger or flow", param, ctx)
         return kind
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    def shell_complete(  # the unused arguments are click's own signature
+        self,
+        ctx: click.Context,  # noqa: ARG002 as above
+        param: click.Parameter,  # noqa: ARG002 as above
+        incomplete: str,
+    ) -> list[Any]:
         """Offer the kinds in the singular."""
         from click.shell_completion import CompletionItem
 

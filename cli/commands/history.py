@@ -29,6 +29,7 @@ NO_COALESCED: dict[str, Any] = {"count": None, "firstAt": None, "lastAt": None}
 @output("table", "json", "yaml", "csv")
 @common
 def occurrences(
+    *,
     trigger: str | None,
     outcome: Any,
     reason: Any,
@@ -148,5 +149,7 @@ def _why_not_text(answer: WhyNot) -> str:
         if at is not None:
             lines.append(f"  nominal time {title}: {utc(at)} ({relative(at, now)})")
     if answer.occurrence is not None:
-        lines.append(f"  its decision: {answer.occurrence.outcome}, {answer.occurrence.reason} ({answer.occurrence.id})")
+        lines.append(
+            f"  its decision: {answer.occurrence.outcome}, {answer.occurrence.reason} ({answer.occurrence.id})"
+        )
     return "\n".join(lines)

@@ -15,17 +15,17 @@ from cli.render.describe import describe_action
 from cli.render.plain import plain
 from cli.render.times import duration, relative
 from cli.session import session
-from core.errors import Invalid, Usage
-from core.errors import Fault
+from core.errors import Fault, Invalid, Usage
 from core.views import ActionRow, ActionStatus, ActionView
 
-YES = ("approved", "confirmed", "submitted", "answered", "chosen")
-NO = ("rejected", "declined", "denied", "refused")
+NEGATIVE = ("rejected", "declined")
 
 
 @click.command()
 @argument("action_id", required=False, metavar="[ID]")
-@click.option("--status", type=click.Choice(get_args(ActionStatus)), default="pending", show_default=True, help="State.")
+@click.option(
+    "--status", type=click.Choice(get_args(ActionStatus)), default="pending", show_default=True, help="State."
+)
 @output("table", "json", "yaml", "csv")
 @common
 def actions(action_id: str | None, status: Any, output: str) -> None:
@@ -62,17 +62,19 @@ def actions(action_id: str | None, status: Any, output: str) -> None:
 @click.option("--approve", is_flag=True, help="Say yes: approve, confirm or hand in.")
 @click.option("--reject", is_flag=True, help="Say no.")
 @click.option("--decision", metavar="WORD", help="Any other decision that the question offers.")
+@click.option("--reason", metavar="TEXT", help="Why; asked for when rejecting.")
 @click.option("--set", "pairs", multiple=True, metavar="K=V", help="One value of the form; JSON, else text.")
 @click.option("--json", "text", metavar="F", help="All values of the form: JSON, @FILE or -.")
 @output("table", "json", "yaml")
 @common
 def answer(
+    *,
     action_id: str,
     decision: str | None,
+    reason: str | None,
     pairs: Sequence[str],
     text: str | None,
     output: str,
-    *,
     approve: bool,
     reject: bool,
 ) -> None:
@@ -80,9 +82,13 @@ def answer(
     if sum((approve, reject, decision is not None)) > 1:
         raise Usage("--approve, --reject and --decision exclude each other", "give exactly one of them")
     values = {**(_read_values(text) if text is not None else {}), **read_pairs(pairs)}
+    if reason is not None:
+        values["reason"] = reason
     with session().deck() as deck:
         view = deck.action(action_id)
-        done = deck.answer(view.row.id, _decide(view, decision, approve=approve, reject=reject, filled=bool(values)), values)
+        done = deck.answer(
+            view.row.id, _decide(view, decision, approve=approve, reject=reject, filled=bool(values)), values
+        )
     _write_answer(done, output)
 
 
@@ -107,8 +113,7 @@ def _decide(view: ActionView, decision: str | None, *, approve: bool, reject: bo
         return decision
     if not approve and not reject and not filled:
         raise Usage("no answer was given", "add --approve, --reject, --decision or values with --set or --json")
-    wanted = NO if reject else YES
-    found = next((word for word in view.decisions if word in wanted), None)
+    found = next((word for word in view.decisions if (word in NEGATIVE) == reject), None)
     if found is None:
         option = "--reject" if reject else "--approve"
         raise Usage(f"this question has no such answer as {option} gives", f"use --decision with one of {offered}")

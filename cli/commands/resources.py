@@ -20,7 +20,9 @@ from core.views import Applied, FlowRow
 if TYPE_CHECKING:
     from core.deck import Deck
 
-FILES = click.option("-f", "--filename", "named", multiple=True, metavar="FILE", help="Manifest, folder, or - for stdin.")
+FILES = click.option(
+    "-f", "--filename", "named", multiple=True, metavar="FILE", help="Manifest, folder, or - for stdin."
+)
 
 
 @click.command()
@@ -48,7 +50,9 @@ def apply(named: Sequence[str], files: Sequence[str], output: str, **flags: bool
 @common
 def diff(named: Sequence[str], files: Sequence[str], output: str) -> None:
     """Show what applying manifests would change, field by field."""
-    _each_applied((*named, *files), output, lambda deck, text, filename: deck.diff(text, filename=filename), details=True)
+    _each_applied(
+        (*named, *files), output, lambda deck, text, filename: deck.diff(text, filename=filename), details=True
+    )
 
 
 def _each_applied(
@@ -61,10 +65,8 @@ def _each_applied(
 ) -> None:
     files = read_files(names)
     with session().deck() as deck:
-        if len(files) == 1:
-            done = act(deck, files[0][1], files[0][0])
-        else:
-            done = act(deck, together(deck, files), "")
+        name, text = files[0] if len(files) == 1 else ("", together(deck, files))
+        done = act(deck, text, name)
     for note in (note for item in done for note in item.notes):
         say(f"note: {note}")
     write.document(output, list(done), lambda: "\n".join(_applied_lines(done, suffix, details=details)))

@@ -82,7 +82,7 @@ def _write_preview(answer: SchedulePreview, name: str, output: str, after: datet
     elif output == "csv":
         write.records("csv", answer.fires, record=fire_record, titles=(), cells=lambda _: (), empty="")
     elif output == "table":
-        click.echo(preview_text(answer, after if after > now else now, colour=sys.stdout.isatty()))
+        click.echo(preview_text(answer, max(now, after), colour=sys.stdout.isatty()))
     else:
         write.document(output, preview_record(answer), lambda: "")
 

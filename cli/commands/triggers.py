@@ -143,12 +143,8 @@ def _wait_for(deck: Deck, effect: Effect, timeout_s: float | None, output: str) 
 
     say(effect.message)
     if effect.work_id is None:
-        raise NotFound("this run was not admitted, so there is no Work to wait for", f"see: triggerdeck why {name_of(effect)}")
+        found = effect.occurrence_id or effect.name
+        raise NotFound("this run was not admitted; there is no Work to wait for", f"see: triggerdeck why {found}")
     view = wait_for_work(deck, effect.work_id, timeout_s, session().clock)
     write_work(view, output, session().clock.now())
     return NO if view.row.status != "completed" else 0
-
-
-def name_of(effect: Effect) -> str:
-    """Return the identity by which `why` finds what happened."""
-    return effect.occurrence_id or effect.name

@@ -29,13 +29,13 @@ PAGE = 1000
 @output("table", "json", "yaml", "csv")
 @common
 def work(
+    *,
     work_id: str | None,
     trigger: str | None,
     status: Any,
     since: str | None,
     limit: int,
     output: str,
-    *,
     active: bool,
 ) -> None:
     """List Work, newest first, or show one with its steps and questions."""

@@ -10,7 +10,7 @@ from typing import Any
 from cli.render.preview import fires_table
 from cli.render.table import table
 from cli.render.times import between, relative, utc
-from core.views import ActionView, FlowView, OccurrenceRow, RevisionView, TriggerView, WorkView
+from core.views import ActionView, FlowView, OccurrenceRow, PauseView, RevisionView, TriggerView, WorkView
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> str:
@@ -32,15 +32,13 @@ def _page(head: str, *sections: str) -> str:
 def describe_trigger(view: TriggerView, revisions: Sequence[RevisionView], now: datetime) -> str:
     """Return all about a Trigger."""
     row, definition = view.row, view.manifest["definition"]
-    pause = view.pause
-    paused = pause and f"since {utc(pause.from_at)} until {utc(pause.until_at) or 'resumed'} by {pause.principal}: {pause.note}"
     head = facts(
         [
             ("Trigger", f"{row.namespace}/{row.name}"),
             ("Display name", row.display_name),
             ("Description", definition.get("description")),
             ("Phase", view.phase),
-            ("Paused", paused),
+            ("Paused", _pause(view.pause)),
             ("Schedule", view.words),
             ("Flow", row.flow),
             ("Misfire policy", definition.get("misfirePolicy")),
@@ -69,11 +67,25 @@ def describe_trigger(view: TriggerView, revisions: Sequence[RevisionView], now: 
     )
 
 
+def _pause(pause: PauseView | None) -> str | None:
+    if pause is None:
+        return None
+    until = utc(pause.until_at) or "resumed"
+    return f"since {utc(pause.from_at)} until {until} by {pause.principal}: {pause.note}"
+
+
 def _occurrences(rows: Sequence[OccurrenceRow]) -> str:
     if not rows:
         return ""
     cells = [
-        (row.id[:8], utc(row.nominal_at or row.at), row.outcome, row.reason, f"×{row.count}" if row.is_range else "", row.message)
+        (
+            row.id[:8],
+            utc(row.nominal_at or row.at),
+            row.outcome,
+            row.reason,
+            f"×{row.count}" if row.is_range else "",
+            row.message,
+        )
         for row in rows
     ]
     return table(("ID", "NOMINAL (UTC)", "OUTCOME", "REASON", "COUNT", "MESSAGE"), cells)
@@ -100,7 +112,9 @@ def describe_flow(view: FlowView, revisions: Sequence[RevisionView]) -> str:
     )
     versions = "\n".join(f"v{number}  {utc(at)}{'  active' if active else ''}" for number, at, active in view.versions)
     steps = "\n".join(_step(step) for step in definition.get("steps", []))
-    return _page(head, section("Steps", steps), section("Versions", versions), section("Generations", _revisions(revisions)))
+    return _page(
+        head, section("Steps", steps), section("Versions", versions), section("Generations", _revisions(revisions))
+    )
 
 
 def _step(step: dict[str, Any]) -> str:
@@ -140,7 +154,14 @@ def _steps(view: WorkView) -> str:
     if not view.steps:
         return ""
     cells = [
-        (step.step_id, step.kind, step.status, step.attempt, between(step.started_at, step.ended_at), step.error or _json(step.output))
+        (
+            step.step_id,
+            step.kind,
+            step.status,
+            step.attempt,
+            between(step.started_at, step.ended_at),
+            step.error or _json(step.output),
+        )
         for step in view.steps
     ]
     return table(("STEP", "KIND", "STATUS", "ATTEMPT", "TOOK", "OUTPUT"), cells)
@@ -172,7 +193,8 @@ def describe_action(view: ActionView, now: datetime) -> str:
 def _fields(schema: dict[str, Any]) -> list[str]:
     required = set(schema.get("required", []))
     return [
-        f"{name}{' *' if name in required else ''}  {_json(field)}" for name, field in schema.get("properties", {}).items()
+        f"{name}{' *' if name in required else ''}  {_json(field)}"
+        for name, field in schema.get("properties", {}).items()
     ]
 
 
