@@ -10,6 +10,7 @@ from typing import Any
 from core.errors import Fault
 from core.views import ACTIVE_WORK, OccurrenceQuery, WorkQuery
 from tui.present.history import REASONS
+from tui.present.times import zone
 
 OUTCOMES = ("pending", "submitted", "skipped", "failed", "joined", "deferred", "dropped")
 KIND_WORDS = ("scheduled", "manual", "event", "backfill")
@@ -103,3 +104,26 @@ def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> dict[str, Any] 
 def _instant(field: str, value: str, now: datetime) -> dict[str, Any] | Fault:
     read = since(value, now)
     return {field: read} if read else Fault(field, f"cannot read {value!r}", "write 90m, 12h, 30d or 2026-03-01")
+
+
+def instant(text: str, now: datetime, zone_name: str) -> datetime | None:
+    """Read `02:30` (today), `2026-03-28 02:30` in a zone, or an instant with its own offset; None otherwise."""
+    text = text.strip()
+    if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", text):
+        text = f"{now.astimezone(zone(zone_name)):%Y-%m-%d} {text:0>5}"
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (read if read.tzinfo else read.replace(tzinfo=zone(zone_name))).astimezone(UTC)
+
+
+def later(text: str, now: datetime, zone_name: str) -> datetime | None:
+    """Read `90m`, `3h`, `2d` from now on, `16:00` (today or tomorrow), or an instant; None otherwise."""
+    match = re.fullmatch(r"(\d{1,4})\s*([mhdw])", text.strip().lower())
+    if match:
+        return now + timedelta(seconds=int(match[1]) * _UNITS[match[2]])
+    read = instant(text, now, zone_name)
+    if read is not None and read <= now and ":" in text and "-" not in text:
+        return read + timedelta(days=1)
+    return read

@@ -25,6 +25,7 @@ _MARKS: dict[str, Piece] = {
     "gap": Piece(GAP, "warn"),
     "overlap": Piece(TWICE, "warn"),
 }
+_CLOCK = frozenset({"gap", "overlap"})
 _SHADES: tuple[Tone, ...] = ("dim", "busy", "ok", "warn", "bad")
 
 
@@ -129,7 +130,7 @@ def lane_row(lane: TimelineLane) -> Line:
     """Return a lane's cells: past solid, forecast light, the worst mark of a slot over both."""
     cells = [_count_cell(past, coming) for past, coming in zip(lane.past, lane.forecast, strict=True)]
     for slot, kind in sorted(lane.marks, key=lambda mark: list(_MARKS).index(mark[1]), reverse=True):
-        if 0 <= slot < len(cells):
+        if 0 <= slot < len(cells) and (kind not in _CLOCK or cells[slot].text == " "):
             cells[slot] = _MARKS[kind]
     return tuple(cells)
 

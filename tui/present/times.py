@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -93,7 +94,7 @@ def full(instant: datetime | None, zone_name: str) -> str:
 def duration(seconds: float) -> str:
     """Return a length in its two largest units: `1m49s`, `12h26m`, `1d14h`."""
     whole = int(max(seconds, 0))
-    for (size, unit), (small, small_unit) in zip(UNITS, UNITS[1:], strict=False):
+    for (size, unit), (small, small_unit) in pairwise(UNITS):
         if whole >= size:
             rest = whole % size // small
             return f"{whole // size}{unit}" + (f"{rest}{small_unit}" if rest and whole < 1000 * size else "")

@@ -14,6 +14,7 @@ from core.views import LogRow
 from tui.present.lines import Line, mark_hits
 from tui.present.lines import width as line_width
 from tui.present.log_lines import find, render, step_column
+from tui.present.times import zone
 from tui.theme import style
 from tui.widgets.pane import Pane
 
@@ -55,10 +56,10 @@ class LogView(Pane):
         self.dropped, self.following, self.needle, self._hit = 0, True, "", None
         self._redraw()
 
-    def put_zone(self, zone: tzinfo) -> None:
+    def put_zone_name(self, name: str) -> None:
         """Show times in this zone."""
-        if zone != self._zone:
-            self._zone = zone
+        if zone(name) != self._zone:
+            self._zone = zone(name)
             self._redraw()
 
     def append(self, rows: Sequence[LogRow]) -> None:

@@ -1,0 +1,303 @@
+"""Own the inbox: what running work asks, the oldest first, answered in a form made from its schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+
+from core.errors import Fault, Invalid, TriggerdeckError
+from core.views import ActionRow, ActionView, Page
+from tui.actions import Action
+from tui.navigation import Location
+from tui.present import inbox
+from tui.present.columns import Column
+from tui.present.filters import later
+from tui.present.history import short_id
+from tui.present.lines import Line, Piece, line
+from tui.screens.table_place import FilterInput, TablePlace
+from tui.widgets.chooser import Chooser, plain_choice
+from tui.widgets.lines_view import LinesView
+from tui.widgets.row_table import RowTable
+from tui.widgets.schema_form import SchemaForm
+
+if TYPE_CHECKING:
+    from core.deck import Deck
+
+
+class InboxPlace(TablePlace[ActionRow]):
+    """Every question that waits."""
+
+    CSS_PATH = "inbox.tcss"
+    place_id = "inbox"
+    heading = "Inbox"
+    live_kinds = frozenset({"action", "work"})
+    EMPTY = "nobody waits for you: a Flow's `ask` step puts its question here"
+    FILTER_HELP = "words of the question, a trigger, or: approval confirmation choice input"
+    COLUMNS = (
+        Column("age", "age", 6, align="right"),
+        Column("asks", "asks", 18, grow=3, most=80),
+        Column("trigger", "trigger", 12, drop=2, grow=1, most=24),
+        Column("due", "due", 12, drop=1),
+        Column("work", "work", 8, drop=3),
+    )
+    ACTIONS = (
+        Action("approve", ("a",), "approve", "Agree: approve, confirm, choose or send, with the form's values", "do",
+               writes=True, foot=10),
+        Action("send", ("ctrl+s",), "send", "The same from inside the form", "do", writes=True),
+        Action("reject", ("r",), "reject", "Refuse; an approval wants a reason", "do", writes=True, foot=12),
+        Action("snooze", ("s",), "snooze", "Take the question out of sight for a while; it still expires", "do",
+               writes=True, foot=14, overrides="sort"),
+        Action("raw", ("E",), "raw JSON", "Write the values as JSON in $EDITOR", "do", writes=True, foot=16),
+        Action("open_work", ("o",), "work", "Go to the work that asks", "go", foot=20),
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._view: ActionView | None = None
+        self._drafts: dict[str, Mapping[str, Any]] = {}
+
+    def body(self) -> ComposeResult:
+        """Yield the list, and the question with its form."""
+        with Container(id="body"):
+            yield RowTable[ActionRow](self.COLUMNS, self.cells, self.row_key, id="rows", empty=self.EMPTY)
+            with Vertical(id="question"):
+                yield LinesView(id="head")
+                yield SchemaForm(id="form")
+                yield LinesView(id="keys")
+        yield FilterInput(placeholder=self.FILTER_HELP)
+
+    # -- the list -------------------------------------------------------------------------------------------------
+
+    def fetch(self, deck: Deck, offset: int, limit: int) -> Page[ActionRow]:
+        """Return the questions that wait and match."""
+        rows = inbox.in_order(deck.actions(), self.now)
+        found = tuple(row for row in rows if inbox.matches(row, self.filter_text))
+        return Page(found[offset : offset + limit], len(found), offset)
+
+    def row_key(self, row: ActionRow) -> str:
+        """Return the question's identity."""
+        return row.id
+
+    def cells(self, row: ActionRow) -> tuple[Line, ...]:
+        """Return one line per column."""
+        return (
+            inbox.age(row, self.now),
+            inbox.asks(row),
+            line(row.trigger_name),
+            inbox.due(row, self.now, self.zone_for(None)),
+            inbox.work_words(row),
+        )
+
+    def beat(self, now: datetime) -> None:  # noqa: ARG002  ages ask for the time themselves
+        """Let the ages grow."""
+        self.table.refresh()
+        self._draw_head()
+
+    def rows_came(self) -> None:
+        """Show the question under the cursor."""
+        self.on_row_table_cursor_moved()
+
+    def on_row_table_cursor_moved(self) -> None:
+        """Fetch the question under the cursor."""
+        row, shown = self.current, self._view
+        self._keep_draft()
+        if shown is not None and (row is None or row.id != shown.row.id):
+            self._look_back(shown.row.id)
+        if row is None:
+            self._clear()
+        elif shown is None or shown.row.id != row.id:
+            self.ask(lambda deck: deck.action(row.id), self._got_action, group="inbox.action")
+        self.redraw_frame()
+
+    def _look_back(self, identity: str) -> None:
+        """Tell what became of a question that went from the list, unless it is still there."""
+        if self._drafts.get(identity) and all(row.id != identity for row in self.table.loaded()):
+            self.ask(lambda deck: deck.action(identity), self._tell_fate, group="inbox.fate")
+
+    def _tell_fate(self, view: ActionView) -> None:
+        self._drafts.pop(view.row.id, None)
+        if view.row.status != "pending":
+            self.flash(inbox.answered(view.row), "warn")
+
+    def _clear(self) -> None:
+        self._view = None
+        self.remove_class("asked")
+
+    async def _got_action(self, view: ActionView) -> None:
+        self._view = view
+        self.add_class("asked")
+        self._draw_head()
+        self.query_one("#keys", LinesView).show((inbox.answer_keys(view),))
+        await self._form.ask(view.schema, {**view.values, **self._drafts.get(view.row.id, {})})
+        self.redraw_frame()
+
+    def _draw_head(self) -> None:
+        view = self._view
+        if view is not None:
+            pane, zone = self.query_one("#head", LinesView), self.zone_for(None)
+            pane.show(lambda cells: inbox.head_lines(view, self.now, zone, cells))
+            pane.styles.height = min(max(len(pane.lines), 2), 8)
+
+    @property
+    def _form(self) -> SchemaForm:
+        return self.query_one(SchemaForm)
+
+    def _keep_draft(self) -> None:
+        if self._view is not None and self._form.edited:
+            self._drafts[self._view.row.id] = self._form.read()[0]
+
+    def unsaved(self) -> bool:
+        """Tell whether an answer was begun and not sent."""
+        return self.is_mounted and self._view is not None and self._form.edited
+
+    # -- keys -----------------------------------------------------------------------------------------------------
+
+    def why_closed(self, action: Action) -> str:
+        """Say why a key cannot work on this question."""
+        own = {each.id for each in self.ACTIONS}
+        if action.id in {"sort", "sort_reverse"}:
+            return "the inbox has one order: the oldest first"
+        if action.id in own and self._view is None:
+            return f"{action.title}: no question is under the cursor"
+        if action.id == "reject" and self._view is not None and len(self._view.decisions) < 2:
+            return "reject: this question can only be answered"
+        return ""
+
+    def do_down_up(self) -> None:
+        """Go from the form back to the list."""
+        if self._form.has_focus_within:
+            self.table.focus()
+        else:
+            super().do_down_up()
+
+    def on_row_table_opened(self) -> None:
+        """Go into the form."""
+        fields = self._form.form_fields
+        if fields:
+            fields[0].entry.focus()
+        elif self._view is not None:
+            self.flash("this question needs no values: a answers it, r refuses it")
+
+    def do_send(self) -> None:
+        """Agree, from inside the form."""
+        self.do_approve()
+
+    def do_approve(self) -> None:
+        """Agree with the form's values, if they have no fault."""
+        if self._view is None:
+            return
+        values, faults = self._form.read()
+        if faults:
+            self._tell(faults)
+        else:
+            self._answer(self._view.decisions[0], values)
+
+    def do_reject(self) -> None:
+        """Refuse; where a reason is wanted and missing, go to its field."""
+        if self._view is None:
+            return
+        reason = str(self._form.read()[0].get("reason", "")).strip()
+        if not reason and self._view.row.kind == "approvalRequired":
+            self._tell((Fault("reason", "is required when rejecting", "write it and press ctrl+s or esc r"),))
+            self._refusing = True
+            return
+        self._answer(self._view.decisions[1], {"reason": reason} if reason else {})
+
+    def _answer(self, decision: str, values: Mapping[str, Any]) -> None:
+        if self._view is not None:
+            identity = self._view.row.id
+            self.ask(
+                lambda deck: deck.answer(identity, decision, values),
+                self._answered,
+                failed=partial(self._refused, identity),
+                group="inbox.answer",
+                exclusive=False,
+            )
+
+    def _answered(self, row: ActionRow) -> None:
+        self._drafts.pop(row.id, None)
+        self._form.edited = False
+        self.table.focus()
+        self.flash(f"{row.decision}: work {short_id(row.work_id)} goes on", "ok")
+        self.renew()
+
+    def _refused(self, identity: str, refusal: TriggerdeckError) -> None:
+        if isinstance(refusal, Invalid) and self._view is not None and self._view.row.id == identity:
+            self._tell(refusal.faults)
+            return
+        self._form.edited = False
+        self._drafts.pop(identity, None)
+        self.flash(refusal.sentence(), "bad")
+        self.renew()
+
+    def _tell(self, faults: tuple[Fault, ...]) -> None:
+        elsewhere = self._form.tell(faults, focus=True)
+        first = (elsewhere or faults)[0]
+        self.flash(first.sentence(), "bad")
+
+    def do_snooze(self) -> None:
+        """Ask until when."""
+        zone = self.zone_for(None)
+        columns = (Column("until", "until", 20, grow=1), Column("at", "at", 20))
+        rows = [plain_choice(at.isoformat(), words, (Piece(f"{inbox.stamp(at, self.now, zone)}", "dim"),))
+                for words, at in inbox.snooze_choices(self.now, zone)]  # fmt: skip
+        chooser = Chooser("Snooze", columns, rows, free=True, hint="or type 90m, 3h, 2d, 16:00 · enter")
+        self.app.push_screen(chooser, self._snooze)
+
+    def _snooze(self, text: str | None) -> None:
+        if text is None or self._view is None:
+            return
+        until = later(text, self.now, self.zone_for(None))
+        if until is None or until <= self.now + timedelta(seconds=1):
+            self.flash(f"cannot read {text!r} as a later time; write 90m, 3h, 2d or 16:00", "bad")
+            return
+        identity = self._view.row.id
+        self.ask(lambda deck: deck.snooze(identity, until), self._snoozed, group="inbox.snooze")
+
+    def _snoozed(self, row: ActionRow) -> None:
+        until = inbox.stamp(row.snoozed_until, self.now, self.zone_for(None)) if row.snoozed_until else ""
+        self.flash(f"out of sight until {until.strip()}", "ok")
+        self.renew()
+
+    def do_raw(self) -> None:
+        """Write the values as JSON in the editor, then show them in the form."""
+        from tui.external import edit_text
+
+        if self._view is None:
+            return
+        values, _ = self._form.read()
+        text = edit_text(self.app, json.dumps(values, indent=2, ensure_ascii=False) + "\n", suffix=".json")
+        if text is None:
+            self.flash("the editor could not be started; set $EDITOR", "bad")
+            return
+        try:
+            read = json.loads(text)
+        except json.JSONDecodeError as fault:
+            self.flash(f"not JSON at line {fault.lineno}: {fault.msg}; nothing was taken", "bad")
+            return
+        if not isinstance(read, dict):
+            self.flash("the values must be a JSON object; nothing was taken", "bad")
+            return
+        self.run_worker(self._take(read), group="inbox.raw", exclusive=True)
+
+    async def _take(self, values: dict[str, Any]) -> None:
+        if self._view is not None:
+            await self._form.ask(self._view.schema, values)
+            self._form.edited = True
+            self._form.tell(self._form.read()[1])
+            self.flash("values taken from the editor; a sends them", "ok")
+
+    def do_open_work(self) -> None:
+        """Go to the work that asks."""
+        if row := self.current:
+            self.deck_app.go(Location("work", row.work_id))
+
+    def headless(self) -> str:
+        """Return the command that shows the same."""
+        return "triggerdeck actions"
