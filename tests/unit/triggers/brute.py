@@ -85,6 +85,7 @@ def wall_seconds(wall: datetime) -> int:
     return int((wall - EPOCH).total_seconds())
 
 
+@lru_cache(maxsize=16)
 def scan(name: str, start: int, end: int, step_s: int = 60) -> Window:
     """Read the clock every `step_s` from `start` to `end`."""
     shown: dict[datetime, list[int]] = {}
@@ -101,6 +102,7 @@ def scan(name: str, start: int, end: int, step_s: int = 60) -> Window:
     return Window(start, end, shown, missing)
 
 
+@lru_cache(maxsize=64)
 def transition_instants(name: str, first_year: int, last_year: int) -> list[int]:
     """Return the instants of all changes of offset, found by halving the days in which the offset differs."""
     zone = zone_info(name)
