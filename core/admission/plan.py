@@ -1,0 +1,142 @@
+"""A Trigger's definition, read once per generation and zone data: what evaluation needs of it."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from core import zones
+from core.admission.decide import Policy
+from core.admission.identity import due_time
+from core.errors import Fault, Invalid
+from core.flows.durations import parse_duration
+from core.triggers import EVALUATOR_VERSION, Schedule, parse_schedule
+
+KEPT_PLANS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The Flow that a Trigger points at; `version` None is the active one."""
+
+    namespace: str
+    name: str
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One generation of a Trigger, ready to be evaluated."""
+
+    workspace_id: str
+    uid: str
+    generation: int
+    schedule: Schedule
+    policy: Policy
+    target: Target
+    input: Mapping[str, Any]
+    title: str
+
+    @property
+    def time_zone(self) -> str | None:
+        """Return the zone whose wall times the rule follows, if it follows any."""
+        return self.schedule.zone.name if self.schedule.zone else None
+
+    def due_of(self, nominal: int) -> int:
+        """Return when a nominal time is due."""
+        return due_time(self.schedule, self.workspace_id, self.uid, nominal)
+
+
+class Plans:
+    """Plans by Trigger, kept while generation and zone data stay the same; bounded."""
+
+    def __init__(self, limit: int = KEPT_PLANS) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[str, tuple[str, Plan]] = OrderedDict()
+
+    def known(self, uid: str, generation: int) -> Plan | None:
+        """Return the plan of exactly this generation under the present zone data, if it is kept."""
+        kept = self._kept.get(uid)
+        if kept is None or kept[0] != fingerprint(generation):
+            return None
+        self._kept.move_to_end(uid)
+        return kept[1]
+
+    def keep(self, plan: Plan) -> Plan:
+        """Keep a plan, letting go of the one that was used longest ago where there are too many."""
+        self._kept[plan.uid] = (fingerprint(plan.generation), plan)
+        if len(self._kept) > self._limit:
+            self._kept.popitem(last=False)
+        return plan
+
+
+def fingerprint(generation: int) -> str:
+    """Return what a projection was computed with; another text means that it wants computing again."""
+    return f"{generation}/{zones.data_version()}/{EVALUATOR_VERSION}"
+
+
+def zone_data_of(fingerprint_text: str | None) -> str | None:
+    """Return the zone data release that a stored fingerprint names."""
+    parts = (fingerprint_text or "").split("/")
+    return parts[1] if len(parts) == 3 else None
+
+
+def read_plan(workspace_id: str, uid: str, generation: int, definition: str) -> Plan:
+    """Return the plan that a definition's JSON text says; raise `Invalid` with every fault found."""
+    try:
+        read = json.loads(definition)
+    except ValueError as error:
+        raise Invalid([Fault("definition", "is not readable JSON", "save the Trigger again")]) from error
+    return plan_of(workspace_id, uid, generation, read)
+
+
+def plan_of(workspace_id: str, uid: str, generation: int, definition: Mapping[str, Any]) -> Plan:
+    """Return the plan that a definition says; raise `Invalid` with every fault found."""
+    body = _mapping(definition, "definition")
+    source = _mapping(body.get("source"), "definition.source")
+    schedule = _schedule(json.dumps(_mapping(source.get("schedule"), "definition.source.schedule")))
+    return Plan(
+        workspace_id=workspace_id,
+        uid=uid,
+        generation=generation,
+        schedule=schedule,
+        policy=_policy(body),
+        target=_target(body),
+        input=_mapping(body.get("input") or {}, "definition.input"),
+        title=str(body.get("displayName") or ""),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _schedule(text: str) -> Schedule:
+    """Return the parsed schedule; the same rule is parsed once, however many Triggers have it."""
+    return parse_schedule(json.loads(text), prefix="definition.source.schedule")
+
+
+def _policy(body: Mapping[str, Any]) -> Policy:
+    try:
+        threshold = parse_duration(body.get("misfireThreshold") or "PT1M").total_seconds()
+    except ValueError as error:
+        raise Invalid([Fault("definition.misfireThreshold", str(error))]) from error
+    misfire: Any = body.get("misfirePolicy") or "skip"
+    overlap: Any = body.get("concurrencyPolicy") or "skip"
+    policy = Policy(misfire, threshold, overlap, body.get("maxActive"))
+    if refused := policy.unsupported():
+        raise Invalid([Fault("definition", refused)])
+    return policy
+
+
+def _target(body: Mapping[str, Any]) -> Target:
+    target = _mapping(body.get("target"), "definition.target")
+    flow = _mapping(target.get("flow"), "definition.target.flow")
+    return Target(flow.get("namespace") or "default", str(flow.get("name") or ""), flow.get("version"))
+
+
+def _mapping(value: object, field: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise Invalid([Fault(field, "must be a mapping")])
+    return value
