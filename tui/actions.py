@@ -99,6 +99,14 @@ TABLE: tuple[Action, ...] = (
 )
 
 
+SCROLL: tuple[Action, ...] = (
+    Action("scroll_1_down", ("j", "down"), "down", "Scroll one line down", "move"),
+    Action("scroll_1_up", ("k", "up"), "up", "Scroll one line up", "move"),
+    Action("scroll_page_down", ("ctrl+d", "pagedown"), "page down", "Scroll a page down", "move"),
+    Action("scroll_page_up", ("ctrl+u", "pageup"), "page up", "Scroll a page up", "move"),
+)
+
+
 def clashes(actions: Iterable[Action]) -> tuple[str, ...]:
     """Return each key that two actions of one place claim, unless the later one says that it overrides the earlier."""
     held: dict[str, Action] = {}

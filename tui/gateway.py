@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +33,7 @@ class Door:
     namespace: str = "default"
     read_only: bool = False
     start_worker: bool = True
-    clock: Clock = SystemClock()
+    clock: Clock = field(default_factory=SystemClock)
 
     def open(self) -> Deck:
         """Import the core and open the deck; takes half a second, so never on the screen's own thread."""

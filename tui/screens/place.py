@@ -16,6 +16,7 @@ from tui.live import Beat, Changed
 from tui.navigation import Location
 from tui.present.lines import Line, Tone
 from tui.widgets.frame import Crumb, Flash, Footer, StatusBar
+from tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
     from core.deck import Deck
@@ -145,6 +146,27 @@ class Place(Screen[Any]):
         """Close this screen where it stands upon another one."""
         if len(self.app.screen_stack) > 1:
             self.dismiss()
+
+    def scroll_lines(self, by: int) -> None:
+        """Scroll the lines of this screen."""
+        view = self.query(LinesView).first()
+        view.scroll_to(y=view.scroll_offset.y + by, animate=False)
+
+    def do_scroll_1_down(self) -> None:
+        """Scroll one line down."""
+        self.scroll_lines(1)
+
+    def do_scroll_1_up(self) -> None:
+        """Scroll one line up."""
+        self.scroll_lines(-1)
+
+    def do_scroll_page_down(self) -> None:
+        """Scroll a page down."""
+        self.scroll_lines(max(self.size.height - 6, 1))
+
+    def do_scroll_page_up(self) -> None:
+        """Scroll a page up."""
+        self.scroll_lines(-max(self.size.height - 6, 1))
 
     # -- life -----------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input
@@ -32,7 +33,7 @@ class FilterInput(Input):
     FilterInput:focus { border: none; background: $deck-raised; }
     FilterInput.open { display: block; }
     """
-    BINDINGS = [("escape", "leave", "leave"), ("down", "leave", "leave")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,down", "leave", show=False)]
 
     def action_leave(self) -> None:
         """Go back to the rows; the filter stays."""

@@ -2,46 +2,253 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from core.views import Page, TriggerQuery, TriggerRow
+from textual.timer import Timer
+from textual.widget import Widget
+
+from core.errors import TriggerdeckError
+from core.views import Page, SchedulePreview, TriggerRow, TriggerView
+from tui.actions import Action
+from tui.navigation import Location
 from tui.present.columns import Column
-from tui.present.lines import Line, Piece, line
+from tui.present.fires import preview_lines
+from tui.present.lines import Line, Piece, clean, line
+from tui.present.states import name_line, phase_mark, recent_bars
 from tui.present.times import near, until
+from tui.present.trigger_detail import detail_lines
+from tui.present.trigger_filter import parse_filter
 from tui.screens.table_place import TablePlace
+from tui.screens.trigger_steering import STEERING, Steering, Target
+from tui.widgets.dialog import Sheet
+from tui.widgets.lines_view import LinesView
+from tui.widgets.row_table import RowTable
 
 if TYPE_CHECKING:
     from core.deck import Deck
 
+DETAIL_DELAY_S = 0.06
 
-class TriggersPlace(TablePlace[TriggerRow]):
+
+class TriggersPlace(TablePlace[TriggerRow], Steering):
     """Every Trigger of the workspace."""
 
     place_id = "triggers"
     heading = "Triggers"
     live_kinds = frozenset({"trigger", "occurrence", "work", "flow"})
+    ACTIONS = (
+        *STEERING,
+        Action("new", ("a", "n"), "new", "Write a new Trigger", "do", writes=True, foot=5),
+        Action("clone", ("c",), "clone", "Write a new Trigger that begins as a copy of this one", "do", writes=True),
+    )
     COLUMNS = (
-        Column("name", "name", 18, grow=2, most=36, sort="name"),
-        Column("state", "st", 2),
-        Column("schedule", "schedule", 20, drop=2, grow=2, most=44),
+        Column("name", "name", 16, grow=2, most=34, sort="name"),
+        Column("state", "st", 2, sort="phase"),
+        Column("schedule", "schedule", 16, drop=2, grow=3, most=48),
         Column("next", "next", 12, sort="next"),
-        Column("in", "in", 7, drop=1, align="right"),
-        Column("recent", "last 20", 20, drop=3),
+        Column("in", "in", 6, drop=1, align="right"),
+        Column("recent", "last 20", 10, drop=3, grow=1, most=20, sort="last"),
     )
     SORTS = ("next", "name", "last", "phase")
+    EMPTY = "no Trigger matches; a writes a new one, escape takes the filter away"
+    FILTER_HELP = "enabled  flow~import  tag:nightly  phase:degraded  words …"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view: TriggerView | None = None
+        self._view_timer: Timer | None = None
+
+    def detail(self) -> Widget:
+        """Return the pane beside the table."""
+        return LinesView(id="detail")
+
+    # -- rows -----------------------------------------------------------------------------------------------------
 
     def fetch(self, deck: Deck, offset: int, limit: int) -> Page[TriggerRow]:
         """Return rows in the present filter and order."""
-        return deck.triggers(TriggerQuery(text=self.filter_text), offset=offset, limit=limit)
+        query, _ = parse_filter(self.filter_text, sort=self.sort, descending=self.descending)  # type: ignore[arg-type]  # one of SORTS
+        return deck.triggers(query, offset=offset, limit=limit)
+
+    def check_filter(self, text: str) -> str:
+        """Return what is wrong with a filter."""
+        _, faults = parse_filter(text)
+        return "; ".join(fault.sentence() for fault in faults)
 
     def row_key(self, row: TriggerRow) -> str:
-        """Return the Trigger's uid."""
-        return row.uid
+        """Return `namespace/name`."""
+        return f"{row.namespace}/{row.name}"
 
     def cells(self, row: TriggerRow) -> tuple[Line, ...]:
         """Return one line per column."""
-        zone = self.zone_for(row.time_zone)
+        zone, now = self.zone_for(row.time_zone), self.now
+        note = (Piece("⚠", "warn"),) if row.next_note else ()
+        far = "dim" if row.next_due_at is None or (row.next_due_at - now).total_seconds() > 3600 else ""
         return (
-            line(row.name), line("●"), line(row.words), line(near(row.next_due_at, self.now, zone)),
-            line(until(row.next_due_at, self.now)), line(Piece(row.recent)),
+            name_line(row), phase_mark(row.phase), line(Piece(clean(row.words), "" if row.enabled else "dim")),
+            line(near(row.next_due_at, now, zone), note), line(Piece(until(row.next_due_at, now), far)),
+            recent_bars(row.recent),
         )  # fmt: skip
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return the marked Triggers, or the one under the cursor."""
+        known = {self.row_key(row): row for row in self.table.loaded()}
+        if self.table.marks:
+            return tuple(_target(known[key]) for key in sorted(self.table.marks) if key in known)
+        return (_target(self.current),) if self.current is not None else ()
+
+    # -- detail ---------------------------------------------------------------------------------------------------
+
+    def on_row_table_cursor_moved(self, message: RowTable.CursorMoved[TriggerRow]) -> None:
+        """Show another Trigger's detail, once the cursor rests."""
+        if message.row is not None and (self.view is None or self.view.row.uid != message.row.uid):
+            self._ask_view_soon()
+        self.redraw_frame()
+
+    def rows_came(self) -> None:
+        """Show what the cursor stands on."""
+        self._ask_view_soon()
+
+    def _ask_view_soon(self) -> None:
+        if self._view_timer is not None:
+            self._view_timer.stop()
+        self._view_timer = self.set_timer(DETAIL_DELAY_S, self._ask_view)
+
+    def _ask_view(self) -> None:
+        row = self.current
+        if row is not None and self.has_class("wide"):
+            name, namespace = row.name, row.namespace
+            self.ask(lambda deck: deck.trigger(name, namespace), self._show, failed=self._gone, group="triggers.detail")
+
+    def _show(self, view: TriggerView) -> None:
+        self.view = view
+        pane = self.query_one("#detail", LinesView)
+        pane.show(lambda cells: detail_lines(view, self.now, self.zone_for(view.row.time_zone), cells))
+
+    def _gone(self, refusal: TriggerdeckError) -> None:
+        self.view = None
+        self.query_one("#detail", LinesView).show([line(Piece(refusal.sentence(), "warn"))])
+
+    def beat(self, now: datetime) -> None:  # noqa: ARG002  rows read the clock themselves
+        """Count down."""
+        self.table.refresh()
+        if self.view is not None and self.has_class("wide"):
+            self.query_one("#detail", LinesView).again()
+
+    def zone_changed(self) -> None:
+        """Draw times in the new display zone."""
+        self.beat(self.now)
+
+    def on_row_table_opened(self, message: RowTable.Opened[TriggerRow]) -> None:
+        """Open the whole detail."""
+        from tui.screens.trigger_screen import TriggerScreen
+
+        self.app.push_screen(TriggerScreen(message.row.namespace, message.row.name))
+
+    # -- actions --------------------------------------------------------------------------------------------------
+
+    def do_preview(self) -> None:
+        """Show the coming fires."""
+        show_preview(self, self.targets()[0])
+
+    def do_new(self) -> None:
+        """Write a new Trigger."""
+        from tui.screens.editor import EditorScreen
+
+        self.app.push_screen(EditorScreen())
+
+    def do_edit(self) -> None:
+        """Edit the Trigger under the cursor."""
+        from tui.screens.editor import EditorScreen
+
+        target = self.targets()[0]
+        self.app.push_screen(EditorScreen(target.namespace, target.name))
+
+    def do_clone(self) -> None:
+        """Write a new Trigger from this one."""
+        from tui.screens.editor import EditorScreen
+
+        target = self.targets()[0]
+        self.app.push_screen(EditorScreen(target.namespace, target.name, clone=True))
+
+    def do_yaml(self) -> None:
+        """Edit the manifest in $EDITOR, then see it in the editor."""
+        from tui.screens.editor import EditorScreen
+
+        target = self.targets()[0]
+        self.app.push_screen(EditorScreen(target.namespace, target.name, yaml=True))
+
+    def do_history(self) -> None:
+        """Go to the occurrences of this Trigger."""
+        self.deck_app.go(Location("occurrences", "", f"trigger:{self.targets()[0].name}"))
+
+    def do_its_work(self) -> None:
+        """Go to the Work of this Trigger."""
+        self.deck_app.go(Location("work", "", f"trigger:{self.targets()[0].name}"))
+
+    # -- taking along ---------------------------------------------------------------------------------------------
+
+    def copies(self) -> Iterable[tuple[str, str]]:
+        """Offer the name, the uid and the commands."""
+        if (row := self.current) is not None:
+            yield "name", row.name
+            yield "uid", row.uid
+            yield "describe", f"triggerdeck describe trigger {row.name} --namespace {row.namespace}"
+            yield "preview", f"triggerdeck preview {row.name} --namespace {row.namespace}"
+        yield from super().copies()
+
+    def headless(self) -> str:
+        """Return the command that lists Triggers."""
+        return "triggerdeck get trigger -o table"
+
+    def export_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Return rows with whole instants instead of short ones."""
+        titles = (
+            "namespace",
+            "name",
+            "phase",
+            "schedule",
+            "timeZone",
+            "flow",
+            "nextNominalAt",
+            "nextDueAt",
+            "lastOutcome",
+        )
+        rows: list[tuple[Any, ...]] = [
+            (
+                row.namespace,
+                row.name,
+                row.phase,
+                row.words,
+                row.time_zone,
+                row.flow,
+                *map(_iso, (row.next_nominal_at, row.next_due_at)),
+                row.last_outcome,
+            )
+            for row in self.table.loaded()
+        ]
+        return titles, rows
+
+
+def show_preview(place: Steering, target: Target) -> None:
+    """Ask for a Trigger's coming fires and show them in three zones."""
+    place.ask(
+        lambda deck: deck.preview_trigger(target.name, count=50, namespace=target.namespace),
+        partial(_show_fires, place, target.name),
+        group="preview",
+    )
+
+
+def _show_fires(place: Steering, name: str, preview: SchedulePreview) -> None:
+    mine, now = place.deck_app.mine, place.now
+    place.app.push_screen(Sheet(f"{name}: the coming fires", lambda cells: preview_lines(preview, now, mine, cells)))
+
+
+def _target(row: TriggerRow) -> Target:
+    return Target(row.namespace, row.name, row.enabled, row.phase)
+
+
+def _iso(at: datetime | None) -> str:
+    return at.isoformat().replace("+00:00", "Z") if at else ""

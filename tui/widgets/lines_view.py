@@ -65,6 +65,10 @@ class LinesView(ScrollView):
         """Return the lines shown."""
         return self._lines
 
+    def again(self) -> None:
+        """Make the lines anew: time has passed."""
+        self._rebuild()
+
     def _rebuild(self) -> None:
         cells = self.scrollable_content_region.width or self.size.width
         self._lines = self._make(cells) if cells else ()

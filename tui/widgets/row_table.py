@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
 from textual.geometry import Size
 from textual.message import Message
@@ -35,8 +35,12 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
     """
 
     DEFAULT_CSS = "RowTable { height: 1fr; width: 1fr; scrollbar-size: 1 1; overflow-x: hidden; }"
-    BINDINGS = [Binding(key, f"table('{action.id}')", action.title, show=False)
-                for action in TABLE if action.widget for key in action.keys]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, f"table('{action.id}')", action.title, show=False)
+        for action in TABLE
+        if action.widget
+        for key in action.keys
+    ]
 
     cursor: reactive[int] = reactive(0, repaint=False)
 
@@ -324,7 +328,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Draw the header or one row of the visible part."""
-        cells, theme = self.size.width, self.app.theme
+        cells, theme = self.scrollable_content_region.width, self.app.theme
         widths = layout(self.columns, cells - 2)
         if y == 0:
             head = header_line(self.columns, widths, self.sort, descending=self.descending)

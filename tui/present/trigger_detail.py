@@ -1,0 +1,162 @@
+"""Own the detail of one Trigger as lines: rule, countdown, notes, next fires, what runs, what happened."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from core.views import FireView, OccurrenceRow, TriggerView, WorkRow
+from tui.present.history import WORK_MARKS, reason_words
+from tui.present.lines import Line, Piece, clean, line, spread, wrap
+from tui.present.states import phase_words
+from tui.present.times import ago, countdown, full, near, offset, offset_text, short_zone, until
+
+OUTCOME: dict[str, Piece] = {
+    "submitted": Piece("✓", "ok"), "skipped": Piece("·", "warn"), "failed": Piece("✕", "bad"),
+    "pending": Piece("…", "busy"), "joined": Piece("∪", "ok"), "deferred": Piece("…", "busy"), "dropped": Piece("·", "warn"),
+}  # fmt: skip
+
+
+def detail_lines(view: TriggerView, now: datetime, zone: str, cells: int, *, rows: int = 0) -> list[Line]:
+    """Return the detail for a width; `rows` is the height where the last parts should fit, 0 for no limit."""
+    head = [
+        spread(
+            line(Piece(clean(view.row.name), "strong")),
+            line(Piece(f"gen {view.generation} · ", "dim"), phase_words(view.phase)),
+            cells,
+        ),
+        *wrap(view.words, cells),
+        line(),
+        *_next(view, now, zone, cells),
+        *_pause(view, now, zone, cells),
+        *_notes(view, cells),
+    ]
+    parts = [
+        head,
+        _fires(view.fires, now),
+        _facts(view, cells),
+        _active(view.active_work, now),
+        _history(view, now, zone),
+    ]
+    return [row for part in parts if part for row in (*part, line())]
+
+
+def _next(view: TriggerView, now: datetime, zone: str, cells: int) -> list[Line]:
+    at = view.row.next_due_at
+    if at is None:
+        words = {"disabled": "off: nothing fires until it is enabled (t)", "completed": "its last time has passed"}
+        return [line(Piece(words.get(view.phase, "no next time"), "dim"))]
+    rows = [
+        line("     ", Piece(countdown(at, now), "strong"), Piece("   until next", "dim")),
+        line(Piece("     " + full(at, zone) + f"  {short_zone(zone)}", "dim")),
+    ]
+    if zone != "UTC":
+        rows.append(line(Piece("     " + full(at, "UTC") + "   UTC", "faint")))
+    if view.row.next_note:
+        rows += [
+            (Piece("⚠ ", "warn"), *row) if at == 0 else line("  ", row)
+            for at, row in enumerate(wrap(view.row.next_note, cells - 2, "warn"))
+        ]
+    return rows
+
+
+def _pause(view: TriggerView, now: datetime, zone: str, cells: int) -> list[Line]:
+    if view.pause is None:
+        return []
+    pause = view.pause
+    end = f"until {near(pause.until_at, now, zone)}" if pause.until_at else "until it is resumed"
+    text = f"‖ paused {end} by {pause.principal}: {pause.note}"
+    return [line(), *wrap(text, cells, "warn", "  ")]
+
+
+def _notes(view: TriggerView, cells: int) -> list[Line]:
+    rows = [row for note in view.notes for row in wrap(f"· {note}", cells, "dim", "  ")]
+    if view.row.last_error:
+        rows += wrap(f"✕ {view.row.last_error}", cells, "bad", "  ")
+    for condition in view.conditions:
+        if message := str(condition.get("message") or ""):
+            rows += wrap(f"! {message}", cells, "warn", "  ")
+    return [line(), *rows] if rows else []
+
+
+def _fires(fires: tuple[FireView, ...], now: datetime) -> list[Line]:
+    if not fires:
+        return []
+    return [_head("next"), *(fire_line(fire, now) for fire in fires[:5])]
+
+
+def fire_line(fire: FireView, now: datetime) -> Line:
+    """Return one coming fire: wall time with offset, how far, and what is special about it."""
+    note = line(Piece("  ⚠ " + clean(fire.notes[0]), "warn")) if fire.notes else ()
+    if fire.skipped or fire.nominal_at is None:
+        return line(Piece(f"✕ {_wall(fire.wall)}", "warn"), note)
+    gap = until(fire.nominal_at, now)
+    return line(
+        f"  {_wall(fire.wall)} ",
+        Piece(offset_text(fire.offset_s) if fire.zone != "UTC" else "Z", "dim"),
+        Piece(f"{gap:>9}", "dim"),
+        note,
+    )
+
+
+def _wall(wall: str) -> str:
+    at = datetime.fromisoformat(wall)
+    return f"{at:%a} {at.day:2} {at:%b} {at:%H:%M:%S}"
+
+
+def _facts(view: TriggerView, cells: int) -> list[Line]:
+    definition: dict[str, Any] = view.manifest.get("definition") or {}
+    flow = f"{view.row.flow}" + ("" if "@" in view.row.flow else "@active")
+    missed, overlap = definition.get("misfirePolicy", "fireOnce"), definition.get("concurrencyPolicy", "skip")
+    rows = [
+        _fact("flow", f"{flow} · missed {missed} · overlap {overlap}", cells),
+        _fact("fires as", view.scope, cells),
+    ]
+    if view.row.tags:
+        rows.append(_fact("tags", " ".join(view.row.tags), cells))
+    if view.failures_30d:
+        rows.append(line(Piece("failed    ", "head"), Piece(f"{view.failures_30d} in 30 days", "bad")))
+    runbook = ((view.manifest.get("metadata") or {}).get("annotations") or {}).get("runbook")
+    if runbook:
+        rows.append(_fact("runbook", str(runbook), cells))
+    return rows
+
+
+def _fact(label: str, text: str, cells: int) -> Line:
+    return line(Piece(f"{label:<10}", "head"), clean(text)[: max(cells - 10, 1)])
+
+
+def _active(works: tuple[WorkRow, ...], now: datetime) -> list[Line]:
+    if not works:
+        return []
+    rows = [
+        line(Piece(f"  {work.id[:6]} ", "accent"), Piece(f"{work.status} ", "busy"), f"{work.steps_done}/{work.steps_total} ",
+             Piece(ago(work.started_at or work.created_at, now), "dim"))
+        for work in works[:4]
+    ]  # fmt: skip
+    return [_head("active work"), *rows]
+
+
+def _history(view: TriggerView, now: datetime, zone: str) -> list[Line]:
+    if not view.last_occurrences:
+        return []
+    return [_head("last"), *(_past(row, now, zone) for row in view.last_occurrences[:12])]
+
+
+def _past(row: OccurrenceRow, now: datetime, zone: str) -> Line:
+    at = row.nominal_at or row.last_at or row.at
+    mark = OUTCOME.get(row.outcome, Piece("?", "dim"))
+    if row.outcome == "submitted" and row.work_status is not None:
+        mark = WORK_MARKS.get(row.work_status, mark)
+    count = f"{row.count}× " if row.is_range else ""
+    when = f"{near(at, now, zone, seconds=True):>15} {offset(at, zone):<5}"
+    return line("  ", mark, f" {when} ", Piece(count + reason_words(row), "dim"))
+
+
+def _head(title: str) -> Line:
+    return line(Piece(title.upper(), "head"))
+
+
+def why_dead(view: TriggerView) -> str:
+    """Return why a Trigger will not fire again, empty where it will."""
+    return {"disabled": "it is off", "completed": "its last time has passed"}.get(view.phase, "")

@@ -1,0 +1,97 @@
+"""Own the whole detail of one Trigger as a screen, for terminals too narrow for the pane and for a closer look."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from textual.app import ComposeResult
+
+from core.errors import TriggerdeckError
+from core.views import TriggerView
+from tui.actions import SCROLL
+from tui.navigation import Location
+from tui.present.lines import Piece, line
+from tui.present.trigger_detail import detail_lines
+from tui.screens.editor import EditorScreen
+from tui.screens.trigger_steering import STEERING, Steering, Target
+from tui.screens.triggers import show_preview
+from tui.widgets.lines_view import LinesView
+
+
+class TriggerScreen(Steering):
+    """One Trigger: rule, countdown, notes, next fires, active Work, history."""
+
+    place_id = "triggers"
+    heading = "Trigger"
+    live_kinds = frozenset({"trigger", "occurrence", "work", "flow"})
+    ACTIONS = (*STEERING, *SCROLL)
+
+    def __init__(self, namespace: str, name: str) -> None:
+        super().__init__()
+        self._namespace, self._name = namespace, name
+        self.view: TriggerView | None = None
+
+    def body(self) -> ComposeResult:
+        """Yield the lines."""
+        yield LinesView(id="detail")
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Return where this is."""
+        return ("Triggers", self._name)
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return this Trigger."""
+        if self.view is None:
+            return ()
+        return (Target(self._namespace, self._name, self.view.row.enabled, self.view.phase),)
+
+    def renew(self) -> None:
+        """Ask for it again."""
+        self.ask(lambda deck: deck.trigger(self._name, self._namespace), self._show, failed=self._gone, group="trigger")
+
+    def _show(self, view: TriggerView) -> None:
+        self.view = view
+        self.query_one(LinesView).show(
+            lambda cells: detail_lines(view, self.now, self.zone_for(view.row.time_zone), cells)
+        )
+        self.redraw_frame()
+
+    def _gone(self, refusal: TriggerdeckError) -> None:
+        self.view = None
+        self.query_one(LinesView).show([line(Piece(refusal.sentence(), "warn"))])
+
+    def beat(self, now: datetime) -> None:  # noqa: ARG002  the lines read the clock themselves
+        """Count down."""
+        self.query_one(LinesView).again()
+
+    def zone_changed(self) -> None:
+        """Draw times in the new display zone."""
+        self.query_one(LinesView).again()
+
+    def do_preview(self) -> None:
+        """Show the coming fires."""
+        show_preview(self, self.targets()[0])
+
+    def do_edit(self) -> None:
+        """Edit this Trigger."""
+        self.app.push_screen(EditorScreen(self._namespace, self._name))
+
+    def do_yaml(self) -> None:
+        """Edit the manifest in $EDITOR."""
+        self.app.push_screen(EditorScreen(self._namespace, self._name, yaml=True))
+
+    def do_history(self) -> None:
+        """Go to its occurrences."""
+        self.deck_app.go(Location("occurrences", "", f"trigger:{self._name}"))
+
+    def do_its_work(self) -> None:
+        """Go to its Work."""
+        self.deck_app.go(Location("work", "", f"trigger:{self._name}"))
+
+    def location(self) -> Location:
+        """Return the link to this Trigger."""
+        return Location("triggers", f"{self._namespace}/{self._name}")
+
+    def headless(self) -> str:
+        """Return the command that shows the same."""
+        return f"triggerdeck describe trigger {self._name} --namespace {self._namespace}"
