@@ -1,0 +1,1 @@
+"""Owns that nothing is lost: the checker, retention, backup, restore, doctor."""
