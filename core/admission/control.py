@@ -19,7 +19,7 @@ from core.admission.decide import Judgement, Window, withdraw
 from core.admission.manual import named_state, pause_notices, run_now
 from core.admission.plan import Plan, plan_of, read_plan
 from core.admission.windows import windows_of
-from core.clock import epoch_seconds, format_instant
+from core.clock import epoch_seconds, format_instant, from_epoch
 from core.errors import Fault, Invalid, Precondition
 from core.storage import admission as statements
 from core.storage.admission import PauseRow, StateRow
@@ -86,6 +86,8 @@ def definition_saved(tx: Transaction, scope: Scope, stored: Saved, previous: Sav
     state = rows.healed(_named(old, scope, stored, plan, enabled=enabled))
     windows = windows_of(tx, [state], now).get(stored.uid, ())
     fresh = rows.projected(state, plan, mark, windows, now)
+    if reruled or toggled:
+        statements.set_revision_mark(tx, stored.uid, stored.generation, from_epoch(mark))
     (statements.insert_states if old is None else statements.save_states)(tx, [fresh])
     tx.changed(scope.workspace_id, "trigger", stored.uid)
 

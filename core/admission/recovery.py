@@ -35,14 +35,14 @@ def rebased(state: StateRow, plan: Plan) -> tuple[StateRow, tuple[Range, ...]]:
     """Return the state under the present zone data, and what its moved mark passes over.
 
     The mark becomes the later of itself and the new instant of its wall time, so that no local time fires twice; the
-    nominal times between are recorded as superseded.
+    nominal times between are recorded as superseded. What was decided before can no longer be checked against the rule.
     """
     mark = None if state.mark_at is None else epoch_seconds(state.mark_at)
     if mark is None or state.mark_wall is None or zone_data_of(state.fingerprint) in {None, zones.data_version()}:
         return state, ()
     moved = moved_mark(plan, mark, state.mark_wall)
     passed = withdraw(plan.schedule, "superseded", mark=mark, until=moved, note="its wall time was decided before")
-    return replace(state, mark_at=from_epoch(moved)), passed.ranges
+    return replace(state, mark_at=from_epoch(moved), decided_from=state.mark_at), passed.ranges
 
 
 def moved_mark(plan: Plan, mark: int, wall: str) -> int:

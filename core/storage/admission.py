@@ -24,6 +24,7 @@ from core.storage.tables import (
     PauseWindow,
     PendingAction,
     Resource,
+    Revision,
     TriggerState,
     Work,
 )
@@ -50,6 +51,7 @@ class StateRow:
     observed_generation: int
     mark_at: datetime | None = None
     mark_wall: str | None = None
+    decided_from: datetime | None = None
     next_nominal_at: datetime | None = None
     next_due_at: datetime | None = None
     fingerprint: str | None = None
@@ -290,6 +292,13 @@ def save_states(tx: Transaction, rows: Sequence[StateRow]) -> None:
     """Overwrite these Triggers' states."""
     if rows:
         tx.run(_SAVE, [_parameters(row) for row in rows])
+
+
+def set_revision_mark(tx: Transaction, uid: str, generation: int, mark: datetime) -> None:
+    """Record the mark at which a generation came into force."""
+    revision = table_of(Revision)
+    where = (revision.c.uid == uid, revision.c.generation == generation)
+    tx.run(update(revision).where(*where).values(mark_at=mark))
 
 
 def delete_state(tx: Transaction, uid: str) -> None:
