@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select, tuple_, update
-from sqlmodel import col
 
+from core.storage.columns import table_of
 from core.storage.store import Transaction
 from core.storage.tables import AuditEvent, Membership, Principal, Tenant, Workspace
 
+_tenant, _workspace, _principal = table_of(Tenant), table_of(Workspace), table_of(Principal)
+_member, _event = table_of(Membership), table_of(AuditEvent)
 _BATCH = 400  # two variables each, under SQLite's oldest limit of 999
 
 
@@ -40,12 +42,12 @@ class Member(NamedTuple):
 
 def is_fresh(tx: Transaction) -> bool:
     """Return whether nobody ever started here."""
-    return tx.first(select(Tenant.id).limit(1)) is None
+    return tx.first(select(_tenant.c.id).limit(1)) is None
 
 
 def place(tx: Transaction, workspace: str) -> Place | None:
     """Return a workspace by name."""
-    found = tx.first(_places().where(col(Workspace.name) == workspace))
+    found = tx.first(_places().where(_workspace.c.name == workspace))
     return Place._make(found) if found else None
 
 
@@ -54,33 +56,33 @@ def places(tx: Transaction, workspace_ids: Iterable[str]) -> dict[str, Place]:
     ids = list(dict.fromkeys(workspace_ids))
     found: dict[str, Place] = {}
     for start in range(0, len(ids), _BATCH):
-        rows = tx.all(_places().where(col(Workspace.id).in_(ids[start : start + _BATCH])))
+        rows = tx.all(_places().where(_workspace.c.id.in_(ids[start : start + _BATCH])))
         found |= {row.workspace_id: Place._make(row) for row in rows}
     return found
 
 
 def _places() -> Any:
     return select(
-        col(Tenant.id).label("tenant_id"),
-        col(Tenant.name).label("tenant"),
-        col(Tenant.active),
-        col(Workspace.id).label("workspace_id"),
-        col(Workspace.name).label("workspace"),
-        col(Workspace.active),
-    ).join_from(Workspace, Tenant, col(Tenant.id) == col(Workspace.tenant_id))
+        _tenant.c.id.label("tenant_id"),
+        _tenant.c.name.label("tenant"),
+        _tenant.c.active,
+        _workspace.c.id.label("workspace_id"),
+        _workspace.c.name.label("workspace"),
+        _workspace.c.active,
+    ).join_from(_workspace, _tenant, _tenant.c.id == _workspace.c.tenant_id)
 
 
 def principal(tx: Transaction, tenant_id: str, name: str) -> tuple[str, bool] | None:
     """Return id and activity of a tenant's principal."""
-    query = select(col(Principal.id), col(Principal.active))
-    found = tx.first(query.where(col(Principal.tenant_id) == tenant_id, col(Principal.name) == name))
+    query = select(_principal.c.id, _principal.c.active)
+    found = tx.first(query.where(_principal.c.tenant_id == tenant_id, _principal.c.name == name))
     return (found[0], found[1]) if found else None
 
 
 def members(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Member]:
     """Return (workspace id, principal id) → membership, those that exist."""
     wanted = list(dict.fromkeys(pairs))
-    key = tuple_(col(Membership.workspace_id), col(Membership.principal_id))
+    key = tuple_(_member.c.workspace_id, _member.c.principal_id)
     found: dict[tuple[str, str], Member] = {}
     for start in range(0, len(wanted), _BATCH):
         rows = tx.all(_members().where(key.in_(wanted[start : start + _BATCH])))
@@ -90,14 +92,14 @@ def members(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str
 
 def _members() -> Any:
     return select(
-        col(Membership.workspace_id),
-        col(Principal.id),
-        col(Principal.name),
-        col(Principal.active),
-        col(Principal.tenant_id),
-        col(Membership.role),
-        col(Membership.state),
-    ).join_from(Membership, Principal, col(Principal.id) == col(Membership.principal_id))
+        _member.c.workspace_id,
+        _principal.c.id,
+        _principal.c.name,
+        _principal.c.active,
+        _principal.c.tenant_id,
+        _member.c.role,
+        _member.c.state,
+    ).join_from(_member, _principal, _principal.c.id == _member.c.principal_id)
 
 
 def principal_names(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
@@ -105,52 +107,50 @@ def principal_names(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
     wanted = list(dict.fromkeys(ids))
     names: dict[str, str] = {}
     for start in range(0, len(wanted), _BATCH):
-        query = select(col(Principal.id), col(Principal.name)).where(
-            col(Principal.id).in_(wanted[start : start + _BATCH])
-        )
+        query = select(_principal.c.id, _principal.c.name).where(_principal.c.id.in_(wanted[start : start + _BATCH]))
         names |= {row[0]: row[1] for row in tx.all(query)}
     return names
 
 
 def add_tenant(tx: Transaction, tenant_id: str, name: str) -> None:
     """Insert a tenant."""
-    tx.run(insert(Tenant).values(id=tenant_id, name=name, active=True))
+    tx.run(insert(_tenant).values(id=tenant_id, name=name, active=True))
 
 
 def add_workspace(tx: Transaction, workspace_id: str, tenant_id: str, name: str) -> None:
     """Insert a workspace."""
-    tx.run(insert(Workspace).values(id=workspace_id, tenant_id=tenant_id, name=name, active=True))
+    tx.run(insert(_workspace).values(id=workspace_id, tenant_id=tenant_id, name=name, active=True))
 
 
 def add_principal(tx: Transaction, principal_id: str, tenant_id: str, name: str) -> None:
     """Insert a principal."""
-    tx.run(insert(Principal).values(id=principal_id, tenant_id=tenant_id, name=name, active=True))
+    tx.run(insert(_principal).values(id=principal_id, tenant_id=tenant_id, name=name, active=True))
 
 
 def add_member(tx: Transaction, workspace_id: str, principal_id: str, role: str) -> None:
     """Insert an active membership."""
-    tx.run(insert(Membership).values(workspace_id=workspace_id, principal_id=principal_id, role=role, state="active"))
+    tx.run(insert(_member).values(workspace_id=workspace_id, principal_id=principal_id, role=role, state="active"))
 
 
 def set_member(tx: Transaction, workspace_id: str, principal_id: str, **values: str) -> bool:
     """Change role or state of a membership; return whether there is one."""
-    mine = (col(Membership.workspace_id) == workspace_id, col(Membership.principal_id) == principal_id)
-    return bool(tx.run(update(Membership).where(*mine).values(**values)).rowcount)
+    mine = (_member.c.workspace_id == workspace_id, _member.c.principal_id == principal_id)
+    return bool(tx.run(update(_member).where(*mine).values(**values)).rowcount)
 
 
 def set_principal_active(tx: Transaction, principal_id: str, *, active: bool) -> bool:
     """Let a principal act, or no more; return whether it exists."""
-    return bool(tx.run(update(Principal).where(col(Principal.id) == principal_id).values(active=active)).rowcount)
+    return bool(tx.run(update(_principal).where(_principal.c.id == principal_id).values(active=active)).rowcount)
 
 
 def add_event(tx: Transaction, at: datetime, **values: Any) -> None:
     """Append an audit event."""
-    tx.run(insert(AuditEvent).values(at=at, **values))
+    tx.run(insert(_event).values(at=at, **values))
 
 
 def events(tx: Transaction, workspace_id: str, limit: int) -> list[dict[str, Any]]:
     """Return the newest audit events, newest first; 0 gives all."""
-    query = select(AuditEvent.__table__, col(Principal.name).label("principal"))  # type: ignore[attr-defined] # SQLModel
-    query = query.outerjoin(Principal, col(Principal.id) == col(AuditEvent.principal_id))
-    query = query.where(col(AuditEvent.workspace_id) == workspace_id).order_by(col(AuditEvent.id).desc())
+    query = select(_event, _principal.c.name.label("principal"))
+    query = query.outerjoin(_principal, _principal.c.id == _event.c.principal_id)
+    query = query.where(_event.c.workspace_id == workspace_id).order_by(_event.c.id.desc())
     return [dict(row._mapping) for row in tx.all(query.limit(limit) if limit else query)]

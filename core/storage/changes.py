@@ -10,9 +10,11 @@ from collections import defaultdict
 
 from sqlalchemy import delete, func, select
 
+from core.storage.columns import table_of
 from core.storage.store import Transaction
 from core.storage.tables import Change
 
+_change = table_of(Change)
 EVERYTHING = "*"
 """The key, and the kind, that stand for "anything": read it all again."""
 KEPT = 50_000
@@ -20,7 +22,7 @@ KEPT = 50_000
 
 def latest(tx: Transaction) -> int:
     """Return the newest sequence number, 0 where nothing ever changed."""
-    return int(tx.scalar(select(func.max(Change.seq))) or 0)
+    return int(tx.scalar(select(func.max(_change.c.seq))) or 0)
 
 
 def since(tx: Transaction, seq: int, workspace_id: str | None = None) -> tuple[int, dict[str, frozenset[str]]]:
@@ -28,12 +30,12 @@ def since(tx: Transaction, seq: int, workspace_id: str | None = None) -> tuple[i
     newest = latest(tx)
     if seq >= newest:
         return newest, {}
-    oldest = int(tx.scalar(select(func.min(Change.seq))) or 0)
+    oldest = int(tx.scalar(select(func.min(_change.c.seq))) or 0)
     if seq + 1 < oldest:
         return newest, {EVERYTHING: frozenset({EVERYTHING})}
-    query = select(Change.kind, Change.key).where(Change.seq > seq).distinct()  # type: ignore[operator,call-overload] - columns
+    query = select(_change.c.kind, _change.c.key).where(_change.c.seq > seq).distinct()
     if workspace_id is not None:
-        query = query.where(Change.workspace_id == workspace_id)
+        query = query.where(_change.c.workspace_id == workspace_id)
     keys: defaultdict[str, set[str]] = defaultdict(set)
     for kind, key in tx.all(query):
         keys[kind].add(key)
@@ -43,4 +45,4 @@ def since(tx: Transaction, seq: int, workspace_id: str | None = None) -> tuple[i
 def prune(tx: Transaction, keep: int = KEPT) -> int:
     """Delete all but the newest `keep` (at least one) numbers; return how many rows went."""
     cut = latest(tx) - max(1, keep)
-    return int(tx.run(delete(Change).where(Change.seq <= cut)).rowcount) if cut > 0 else 0  # type: ignore[operator,arg-type] - columns
+    return int(tx.run(delete(_change).where(_change.c.seq <= cut)).rowcount) if cut > 0 else 0

@@ -324,8 +324,18 @@ sa.Table(
     sa.Column("updated_at", sa.BigInteger(), nullable=False),
     sa.Column("deleted_at", sa.BigInteger(), nullable=True),
     sa.Index("resource_kind", "workspace_id", "kind", "deleted_at"),
-    sa.Index("resource_live_name", "workspace_id", "kind", "namespace", "name", unique=True, sqlite_where=sa.text("deleted_at IS NULL"), postgresql_where=sa.text("deleted_at IS NULL")),
+    sa.Index(
+        "resource_live_name",
+        "workspace_id",
+        "kind",
+        "namespace",
+        "name",
+        unique=True,
+        sqlite_where=sa.text("deleted_at IS NULL"),
+        postgresql_where=sa.text("deleted_at IS NULL"),
+    ),
 )
+
 
 def upgrade() -> None:
     """Bring the schema to this revision."""

@@ -1,0 +1,213 @@
+"""Read files of resources: every fault of every document at once, or Documents that keep what was written.
+
+Server-owned fields are left out with a note. Nothing here looks into the database: whether a target exists, whether
+a time has passed and whether somebody else saved first is for `core.resources.service`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from core.errors import Fault, Invalid
+from core.resources.credentials import credential_faults
+from core.resources.documents import API_VERSION, DEFAULT_NAMESPACE, KINDS, Document
+from core.resources.names import (
+    annotations_faults,
+    did_you_mean,
+    kind_of,
+    name_faults,
+    namespace_faults,
+    shown,
+    tags_faults,
+)
+from core.resources.text import Raw, decode, read_documents, write_documents
+from core.resources.trigger import trigger_faults
+
+__all__ = ["Document", "decode", "parse_document", "parse_documents", "write_documents"]
+
+_ENVELOPE: Final = ("apiVersion", "kind", "metadata", "definition")
+_METADATA: Final = ("namespace", "name", "tags", "annotations", "eTag")
+_SERVER_METADATA: Final = ("uid", "tenantId", "workspaceId", "generation", "createdAt", "updatedAt")
+_SERVER_ENVELOPE: Final = ("status",)
+_SERVER_DEFINITION: Final = ("executionScope",)
+
+
+def parse_documents(text: str, *, filename: str = "", namespace: str = DEFAULT_NAMESPACE) -> tuple[Document, ...]:
+    """Return the Documents of YAML or JSON text; `namespace` is for those that name none.
+
+    Raises Invalid with all faults; where there is more than one document each field says which it stands in.
+    """
+    raws = read_documents(text)
+    many = len(raws) > 1
+    documents: list[Document] = []
+    faults: list[Fault] = []
+    for raw in raws:
+        document, found = _read(raw, namespace)
+        faults += [_placed(fault, raw, many=many, filename=filename) for fault in found]
+        documents += [document] if document else []
+    if not raws:
+        faults.append(Fault(filename, "holds no document", "write apiVersion, kind, metadata and definition"))
+    faults += _doubles(documents)
+    if faults:
+        raise Invalid(faults)
+    return tuple(documents)
+
+
+def parse_document(value: Mapping[str, Any], *, namespace: str = DEFAULT_NAMESPACE) -> Document:
+    """Return the Document of an envelope that is a mapping already; raises Invalid with all faults."""
+    document, faults = _read(Raw(1, 1, value), namespace)
+    if faults or document is None:
+        raise Invalid(faults)
+    return document
+
+
+def _placed(fault: Fault, raw: Raw, *, many: bool, filename: str) -> Fault:
+    place = ", ".join([*([filename] if filename else []), *([_label(raw)] if many else [])])
+    if not place:
+        return fault
+    field = f"{place}, {fault.field}" if fault.field else place
+    return Fault(field, fault.message, fault.remedy, fault.position, fault.code)
+
+
+def _label(raw: Raw) -> str:
+    value = raw.value if isinstance(raw.value, Mapping) else {}
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    words = [str(word)[:63] for word in (value.get("kind"), name) if isinstance(word, str)]
+    return f"document {raw.number}" + (f" ({' '.join(words)})" if words else f" (line {raw.line})")
+
+
+def _doubles(documents: list[Document]) -> list[Fault]:
+    counts = Counter(document.key for document in documents)
+    return [
+        Fault("metadata.name", f"{kind} {namespace}/{name} stands {count} times in the file", "keep one of them")
+        for (kind, namespace, name), count in counts.items()
+        if count > 1
+    ]
+
+
+# -- one document -------------------------------------------------------------------------------------------------
+
+
+def _read(raw: Raw, namespace: str) -> tuple[Document | None, list[Fault]]:
+    if raw.faults:
+        return None, list(raw.faults)
+    value = raw.value
+    if not isinstance(value, Mapping):
+        remedy = "write apiVersion, kind, metadata and definition"
+        return None, [Fault("", f"a document must be a mapping, not {kind_of(value)}", remedy)]
+    metadata, definition = value.get("metadata"), value.get("definition")
+    faults = [
+        *_envelope_faults(value),
+        *(_metadata_faults(metadata) if isinstance(metadata, Mapping) else []),
+        *(_definition_faults(value.get("kind"), definition) if isinstance(definition, Mapping) else []),
+    ]
+    if faults or not isinstance(metadata, Mapping) or not isinstance(definition, Mapping):
+        return None, faults
+    return _document(value, metadata, definition, raw.number, namespace), []
+
+
+def _document(
+    value: Mapping[str, Any], metadata: Mapping[str, Any], definition: Mapping[str, Any], number: int, namespace: str
+) -> Document:
+    return Document(
+        kind=value["kind"],
+        namespace=metadata.get("namespace") or namespace,
+        name=metadata["name"],
+        definition={key: inner for key, inner in definition.items() if key not in _SERVER_DEFINITION},
+        tags=tuple(metadata.get("tags") or ()),
+        annotations=dict(metadata.get("annotations") or {}),
+        etag=metadata.get("eTag"),
+        notes=_notes(value, metadata, definition),
+        number=number,
+    )
+
+
+def _notes(value: Mapping[str, Any], metadata: Mapping[str, Any], definition: Mapping[str, Any]) -> tuple[str, ...]:
+    owned = [
+        *(f"metadata.{key}" for key in _SERVER_METADATA if key in metadata),
+        *(f"definition.{key}" for key in _SERVER_DEFINITION if key in definition),
+        *(key for key in _SERVER_ENVELOPE if key in value),
+    ]
+    return (f"set by the server and ignored: {', '.join(owned)}",) if owned else ()
+
+
+def _envelope_faults(value: Mapping[str, Any]) -> list[Fault]:
+    known = (*_ENVELOPE, *_SERVER_ENVELOPE)
+    faults = _unknown(value, known, "", "a resource")
+    version = value.get("apiVersion")
+    if version != API_VERSION:
+        what = "is missing" if version is None else f"{shown(str(version))} is not known"
+        faults.append(Fault("apiVersion", what, f"write {API_VERSION}"))
+    faults += _kind_faults(value.get("kind"))
+    for field in ("metadata", "definition"):
+        part = value.get(field)
+        if not isinstance(part, Mapping):
+            what = "is missing" if part is None else f"must be a mapping, not {kind_of(part)}"
+            faults.append(Fault(field, what, "write name: value"))
+    return faults
+
+
+def _kind_faults(kind: object) -> list[Fault]:
+    if kind in KINDS:
+        return []
+    if kind == "Calendar":
+        return [Fault("kind", "Calendar comes in a later version", f"use {' or '.join(KINDS)}", code="not_yet")]
+    what = "is missing" if kind is None else f"{shown(str(kind))} is not a kind"
+    return [Fault("kind", what, did_you_mean(kind, KINDS, f"write {' or '.join(KINDS)}"))]
+
+
+def _metadata_faults(metadata: Mapping[str, Any]) -> list[Fault]:
+    faults = _unknown(metadata, (*_METADATA, *_SERVER_METADATA), "metadata.", "metadata")
+    if metadata.get("name") is None:
+        faults.append(Fault("metadata.name", "is missing", "add it"))
+    checks = {
+        "name": name_faults,
+        "namespace": namespace_faults,
+        "tags": tags_faults,
+        "annotations": annotations_faults,
+        "eTag": _etag_faults,
+    }
+    for field, faults_of in checks.items():
+        if metadata.get(field) is not None:
+            faults += faults_of(f"metadata.{field}", metadata[field])
+    for field in ("tags", "annotations"):
+        faults += credential_faults(metadata.get(field), f"metadata.{field}")
+    return faults
+
+
+def _etag_faults(field: str, value: object) -> list[Fault]:
+    if isinstance(value, str) and value:
+        return []
+    return [Fault(field, f"must be text, not {kind_of(value)}", "copy it from what was read, in quotes")]
+
+
+def _definition_faults(kind: object, definition: Mapping[str, Any]) -> list[Fault]:
+    content = {key: inner for key, inner in definition.items() if key not in _SERVER_DEFINITION}
+    faults: list[Fault] = []
+    if kind == "Trigger":
+        faults = trigger_faults(content)
+    elif kind == "Flow":
+        faults = _flow_faults(content)
+    refused = credential_faults(content, "", flow=kind == "Flow")
+    return [fault.under("definition") for fault in (*faults, *refused)]
+
+
+def _flow_faults(definition: Mapping[str, Any]) -> list[Fault]:
+    from core.flows.definition import parse_flow
+
+    try:
+        parse_flow(definition)
+    except Invalid as invalid:
+        return list(invalid.faults)
+    return []
+
+
+def _unknown(value: Mapping[str, Any], known: tuple[str, ...], prefix: str, what: str) -> list[Fault]:
+    return [
+        Fault(f"{prefix}{key[:60]}", f"is not a field of {what}", did_you_mean(key, known))
+        for key in value
+        if key not in known
+    ]
