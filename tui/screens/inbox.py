@@ -18,7 +18,7 @@ from tui.navigation import Location
 from tui.present import inbox
 from tui.present.columns import Column
 from tui.present.filters import later
-from tui.present.history import short_id
+from tui.present.history import short_id, stamp
 from tui.present.lines import Line, Piece, line
 from tui.screens.table_place import FilterInput, TablePlace
 from tui.widgets.chooser import Chooser, plain_choice
@@ -129,12 +129,13 @@ class InboxPlace(TablePlace[ActionRow]):
         self._view = None
         self.remove_class("asked")
 
-    async def _got_action(self, view: ActionView) -> None:
+    def _got_action(self, view: ActionView) -> None:
         self._view = view
         self.add_class("asked")
         self._draw_head()
         self.query_one("#keys", LinesView).show((inbox.answer_keys(view),))
-        await self._form.ask(view.schema, {**view.values, **self._drafts.get(view.row.id, {})})
+        start = {**view.values, **self._drafts.get(view.row.id, {})}
+        self.run_worker(self._form.ask(view.schema, start), group="inbox.form", exclusive=True)
         self.redraw_frame()
 
     def _draw_head(self) -> None:
@@ -205,7 +206,6 @@ class InboxPlace(TablePlace[ActionRow]):
         reason = str(self._form.read()[0].get("reason", "")).strip()
         if not reason and self._view.row.kind == "approvalRequired":
             self._tell((Fault("reason", "is required when rejecting", "write it and press ctrl+s or esc r"),))
-            self._refusing = True
             return
         self._answer(self._view.decisions[1], {"reason": reason} if reason else {})
 
@@ -245,7 +245,7 @@ class InboxPlace(TablePlace[ActionRow]):
         """Ask until when."""
         zone = self.zone_for(None)
         columns = (Column("until", "until", 20, grow=1), Column("at", "at", 20))
-        rows = [plain_choice(at.isoformat(), words, (Piece(f"{inbox.stamp(at, self.now, zone)}", "dim"),))
+        rows = [plain_choice(at.isoformat(), words, (Piece(f"{stamp(at, self.now, zone)}", "dim"),))
                 for words, at in inbox.snooze_choices(self.now, zone)]  # fmt: skip
         chooser = Chooser("Snooze", columns, rows, free=True, hint="or type 90m, 3h, 2d, 16:00 · enter")
         self.app.push_screen(chooser, self._snooze)
@@ -261,7 +261,7 @@ class InboxPlace(TablePlace[ActionRow]):
         self.ask(lambda deck: deck.snooze(identity, until), self._snoozed, group="inbox.snooze")
 
     def _snoozed(self, row: ActionRow) -> None:
-        until = inbox.stamp(row.snoozed_until, self.now, self.zone_for(None)) if row.snoozed_until else ""
+        until = stamp(row.snoozed_until, self.now, self.zone_for(None)) if row.snoozed_until else ""
         self.flash(f"out of sight until {until.strip()}", "ok")
         self.renew()
 

@@ -1,0 +1,399 @@
+"""Own the timeline: when everything fires, past and to come, by the worker's own function."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from core.errors import TriggerdeckError, Usage
+from core.views import Timeline, TriggerQuery
+from tui.actions import Action
+from tui.common_actions import exported
+from tui.navigation import Location
+from tui.present import forecast
+from tui.present.columns import Column
+from tui.present.fires import TITLES, Fire, calendar, rows
+from tui.present.lines import Line, Piece, clean, line
+from tui.present.times import offset, short_zone, zone
+from tui.screens.place import Place
+from tui.widgets.chooser import Chooser, plain_choice
+from tui.widgets.dialog import Blank, ShortForm
+from tui.widgets.heat_strip import HeatStrip
+from tui.widgets.lines_view import LinesView
+
+if TYPE_CHECKING:
+    from core.deck import Deck
+
+LANES = 500
+LISTED = 40
+EXPORTED = 1000
+
+
+class TimelinePlace(Place):
+    """All Triggers on one axis."""
+
+    CSS_PATH = "timeline.tcss"
+    place_id = "timeline"
+    heading = "Timeline"
+    live_kinds = frozenset({"trigger", "occurrence", "work"})
+    ACTIONS = (
+        Action("slot_left", ("h", "left"), "earlier", "Move the cursor to the slot before", "move"),
+        Action("slot_right", ("l", "right"), "later", "Move the cursor to the next slot", "move"),
+        Action("lane_down", ("j", "down"), "lane down", "Move the cursor to the next lane or day", "move"),
+        Action("lane_up", ("k", "up"), "lane up", "Move the cursor to the lane or day before", "move"),
+        Action("lane_first", ("g", "home"), "first lane", "To the first lane", "move"),
+        Action("lane_last", ("G", "end"), "last lane", "To the last lane", "move"),
+        Action("page_left", ("H", "ctrl+u", "pageup"), "window before", "Show the window before", "move"),
+        Action("page_right", ("L", "ctrl+d", "pagedown"), "next window", "Show the next window", "move"),
+        Action("closer", ("plus", "equals_sign"), "closer", "Show a shorter time", "view", foot=20),
+        Action("farther", ("minus",), "farther", "Show a longer time", "view", foot=21,
+               overrides="last"),
+        Action("now", ("n",), "now", "Back to the present", "view", foot=22),
+        Action("busiest", ("full_stop",), "busiest", "Go to the slot with the most fires", "view", foot=24),
+        Action("list_slot", ("enter",), "list", "List what fires in the slot under the cursor", "go", foot=10),
+        Action("open_trigger", ("T",), "trigger", "Go to the trigger of the lane", "go", foot=30),
+        Action("lanes", ("slash",), "filter", "Show only lanes that match words", "view", foot=50),
+        Action("export", ("x",), "export", "Write the fires to come in this window: ics, csv, json", "file", foot=55,
+               overrides="export"),
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.span = forecast.SPANS[1]
+        self._around: datetime | None = None
+        self.filter_text = ""
+        self._timeline: Timeline | None = None
+        self._want_slot_of: datetime | None = None
+
+    def body(self) -> ComposeResult:
+        """Yield the strip and what stands under its cursor."""
+        yield HeatStrip(id="strip")
+        yield LinesView(id="cursor", ground="raised")
+
+    def on_mount(self) -> None:
+        """Give the keys to the strip."""
+        self.strip.focus()
+        self.query_one("#cursor", LinesView).show((line(Piece(" reading …", "dim")),))
+
+    @property
+    def strip(self) -> HeatStrip:
+        """Return the strip."""
+        return self.query_one(HeatStrip)
+
+    @property
+    def zone_name(self) -> str:
+        """Return the display zone: a Timeline has no trigger's zone, so mine stands for it."""
+        app = self.deck_app
+        return app.mine if app.zone_choice == "trigger" else app.display_zone_for(None)
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Return what is shown: how long, from when."""
+        shown = self._timeline
+        if shown is None:
+            return (self.heading,)
+        there = shown.from_at.astimezone(zone(self.zone_name))
+        when = f"{forecast.span_words(self.span)} from {there:%a %d %b %H:%M} {short_zone(self.zone_name)}"
+        return (self.heading, f"{when} {offset(shown.from_at, self.zone_name)}")
+
+    def crumb_filter(self) -> Line:
+        """Return the filter of the lanes."""
+        return line(Piece("▏filter: ", "dim"), Piece(clean(self.filter_text), "accent")) if self.filter_text else ()
+
+    def crumb_note(self) -> Line:
+        """Return how many lanes there are."""
+        shown = self._timeline
+        more = "+" if shown and len(shown.lanes) >= LANES else ""
+        return line(Piece(f"{len(shown.lanes)}{more} triggers ", "dim")) if shown else ()
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        """Choose the length of a slot for the new width."""
+        super().on_resize()
+        self.call_after_refresh(self.renew)
+
+    def renew(self) -> None:
+        """Count again for the window in sight."""
+        if not self.strip.size.width:
+            return
+        at = self._around or self.now
+        window = forecast.window_around(at, self.span, self.strip.slot_cells, zone(self.zone_name))
+        query = TriggerQuery(text=self.filter_text, sort="name" if self.filter_text else "next")
+        self.ask(
+            lambda deck: deck.timeline(window.from_at, window.to_at, slots=window.slots, query=query, limit=LANES),
+            self._got,
+            failed=self._lost,
+            group="timeline",
+        )
+
+    def _lost(self, refusal: TriggerdeckError) -> None:
+        self.query_one("#cursor", LinesView).show((line(Piece(f" {refusal.sentence()}", "bad")),))
+
+    def _got(self, timeline: Timeline) -> None:
+        first = self._timeline is None
+        kept = self._want_slot_of or (None if first else self._cursor_at())
+        self._timeline, self._want_slot_of = timeline, None
+        self.strip.put(timeline, zone(self.zone_name), calendar=forecast.is_calendar(self.span))
+        self.strip.go_slot(self._slot_of(kept) if kept else forecast.now_slot(timeline) or 0)
+        self.redraw_frame()
+
+    def _cursor_at(self) -> datetime | None:
+        return forecast.slot_start(self._timeline, self.strip.slot) if self._timeline else None
+
+    def _slot_of(self, at: datetime) -> int:
+        shown = self._timeline
+        return int((at - shown.from_at).total_seconds()) // shown.slot_s if shown else 0
+
+    def zone_changed(self) -> None:
+        """Lay the window for the new zone."""
+        self.renew()
+
+    def on_heat_strip_moved(self) -> None:
+        """Say what stands under the cursor."""
+        shown = self._timeline
+        if shown is not None:
+            slot, area = self.strip.slot, zone(self.zone_name)
+            self.query_one("#cursor", LinesView).show(
+                lambda cells: _cursor_lines(shown, slot, area, cells) if shown.lanes else _EMPTY
+            )
+
+    # -- moving ---------------------------------------------------------------------------------------------------
+
+    def do_slot_left(self) -> None:
+        """Move one slot earlier; at the edge, the window moves."""
+        self._step(-1)
+
+    def do_slot_right(self) -> None:
+        """Move one slot later; at the edge, the window moves."""
+        self._step(1)
+
+    def _step(self, by: int) -> None:
+        shown = self._timeline
+        if shown is None:
+            return
+        if 0 <= self.strip.slot + by < len(shown.total):
+            self.strip.go_slot(self.strip.slot + by)
+        else:
+            self._shift(by, 0.5)
+
+    def _shift(self, direction: int, share: float) -> None:
+        at = self._cursor_at()
+        self._around = (self._around or self.now) + direction * self.span * share
+        if at is not None and share < 1 and self._timeline is not None:
+            self._want_slot_of = at + direction * timedelta(seconds=self._timeline.slot_s)
+        elif at is not None:
+            self._want_slot_of = at + direction * self.span
+        self.renew()
+
+    def do_page_left(self) -> None:
+        """Show the window before."""
+        self._shift(-1, 1)
+
+    def do_page_right(self) -> None:
+        """Show the next window."""
+        self._shift(1, 1)
+
+    def do_lane_down(self) -> None:
+        """Move to the next lane or day."""
+        self.strip.move_lane(1)
+
+    def do_lane_up(self) -> None:
+        """Move to the lane or day before."""
+        self.strip.move_lane(-1)
+
+    def do_lane_first(self) -> None:
+        """Move to the first lane."""
+        self.strip.move_lane(-LANES)
+
+    def do_lane_last(self) -> None:
+        """Move to the last lane."""
+        self.strip.move_lane(LANES)
+
+    def do_closer(self) -> None:
+        """Show a shorter time around the cursor."""
+        self._zoom(-1)
+
+    def do_farther(self) -> None:
+        """Show a longer time around the cursor."""
+        self._zoom(1)
+
+    def _zoom(self, by: int) -> None:
+        at = forecast.SPANS.index(self.span) + by
+        if not 0 <= at < len(forecast.SPANS):
+            self.flash("this is the shortest time" if by < 0 else "this is the longest time", "warn")
+            return
+        here = self._cursor_at()
+        current = self._timeline is not None and self.strip.slot == forecast.now_slot(self._timeline)
+        self.span = forecast.SPANS[at]
+        self._around = None if current else here
+        self._want_slot_of = self.now if current else here
+        self.renew()
+
+    def do_now(self) -> None:
+        """Go back to the present."""
+        self._around, self._want_slot_of = None, self.now
+        self.renew()
+
+    def do_busiest(self) -> None:
+        """Go to the slot with the most fires."""
+        slot = forecast.busiest(self._timeline) if self._timeline else None
+        if slot is None:
+            self.flash("nothing fires in this window", "warn")
+        else:
+            self.strip.go_slot(slot)
+
+    # -- what fires -----------------------------------------------------------------------------------------------
+
+    def do_lanes(self) -> None:
+        """Ask for words."""
+        blank = Blank("text", "Words: name, namespace, tag, flow; empty shows all", self.filter_text)
+        self.app.push_screen(ShortForm("Show lanes", (blank,), do="show"), self._filter)
+
+    def _filter(self, typed: dict[str, str] | None) -> None:
+        if typed is not None:
+            self.set_filter(typed["text"])
+
+    def set_filter(self, text: str) -> None:
+        """Show only lanes that match."""
+        self.filter_text = text.strip()
+        self.renew()
+
+    def do_down_up(self) -> None:
+        """Take the filter away, then close."""
+        if self.filter_text:
+            self.set_filter("")
+        else:
+            super().do_down_up()
+
+    def do_open_trigger(self) -> None:
+        """Go to the trigger of the lane."""
+        shown = self._timeline
+        if shown and shown.lanes and not self.strip.calendar:
+            self.deck_app.go(Location("triggers", shown.lanes[self.strip.lane].uid))
+        else:
+            self.flash("pick a lane first; enter lists what fires in this slot", "warn")
+
+    def do_list_slot(self) -> None:
+        """List the fires of the slot."""
+        shown = self._timeline
+        if shown is None:
+            return
+        slot = self.strip.slot
+        start = forecast.slot_start(shown, slot)
+        end = start + timedelta(seconds=shown.slot_s)
+        if not forecast.names_at(shown, slot) and not any(at == slot for lane in shown.lanes for at, _ in lane.marks):
+            self.flash("nothing fires in this slot", "warn")
+        elif end <= shown.now:
+            self.deck_app.go(
+                Location("occurrences", "", f"since:{start:%Y-%m-%dT%H:%M:%SZ} until:{end:%Y-%m-%dT%H:%M:%SZ}")
+            )
+        else:
+            self.ask(lambda deck: fires_between(deck, shown, start, end, slot), self._list, group="timeline.list")
+
+    def _list(self, fires: tuple[Fire, ...]) -> None:
+        area = zone(self.zone_name)
+        columns = (
+            Column("at", "at", 12),
+            Column("name", "trigger", 20, grow=1),
+            Column("zone", "its own time", 22, drop=1),
+        )
+        choices = [
+            plain_choice(
+                f"{fire.namespace}/{fire.trigger}",
+                f"{fire.nominal_at.astimezone(area):%a %H:%M:%S}",
+                clean(fire.trigger),
+                (
+                    Piece(
+                        f"{fire.nominal_at.astimezone(zone(fire.time_zone)):%H:%M} {short_zone(fire.time_zone)}", "dim"
+                    ),
+                ),
+            )
+            for fire in fires
+        ]
+        self.app.push_screen(
+            Chooser("Fires in this slot", columns, choices, hint="enter goes to the trigger"), self._go
+        )
+
+    def _go(self, key: str | None) -> None:
+        if key:
+            self.deck_app.go(Location("triggers", "", key.partition("/")[2]))
+
+    # -- taking along ---------------------------------------------------------------------------------------------
+
+    def do_export(self) -> None:
+        """Offer the formats."""
+        shown = self._timeline
+        if shown is None:
+            return
+        name = f"timeline-{shown.from_at:%Y%m%d-%H%M}"
+        choices = [plain_choice(f"{name}.{kind}", f"{name}.{kind}", (Piece(words, "dim"),)) for kind, words in _KINDS]
+        columns = (Column("file", "file", 30, grow=1), Column("for", "for", 30))
+        self.app.push_screen(
+            Chooser("Export what is to come", columns, choices, free=True, hint="enter writes, into this folder"),
+            self._export,
+        )
+
+    def _export(self, file: str | None) -> None:
+        shown = self._timeline
+        if file is None or shown is None:
+            return
+        start = max(shown.now, shown.from_at)
+        self.ask(
+            lambda deck: _write(file, fires_between(deck, shown, start, shown.to_at, None), shown.now),
+            lambda count: self.flash(f"wrote {count} fires to {Path(file).resolve()}", "ok"),
+            group="timeline.export",
+        )
+
+    def headless(self) -> str:
+        """Return the command that shows the same."""
+        shown = self._timeline
+        if shown is None:
+            return "triggerdeck timeline"
+        return f"triggerdeck timeline --from {shown.from_at:%Y-%m-%dT%H:%MZ} --to {shown.to_at:%Y-%m-%dT%H:%MZ}"
+
+    def arrive(self, location: Location) -> None:
+        """Take the link's filter."""
+        if location.filter is not None:
+            self.set_filter(location.filter)
+
+
+_KINDS = (("ics", "a calendar program"), ("csv", "a spreadsheet"), ("json", "a script"))
+_EMPTY = (
+    line(Piece(" no trigger here: press 1, then c to write the first one, or esc to take the filter away", "dim")),
+)
+
+
+def _cursor_lines(timeline: Timeline, slot: int, area: tzinfo, cells: int) -> tuple[Line, ...]:
+    words = forecast.cursor_words(timeline, slot, area, cells - 2)
+    marks = forecast.transition_slots(timeline)
+    note = f" · the clock changes here ({marks[slot]})" if slot in marks else ""
+    head, _, rest = words.partition("  ")
+    return (line(" ", Piece(head, "strong"), "  ", rest, Piece(note, "warn")),)
+
+
+def fires_between(deck: Deck, timeline: Timeline, start: datetime, end: datetime, slot: int | None) -> tuple[Fire, ...]:
+    """Return the single fires to come in [start, end), at most `EXPORTED` a Trigger; runs in a thread."""
+    lanes = [lane for lane in timeline.lanes if (lane.forecast[slot] if slot is not None else any(lane.forecast))]
+    found: list[Fire] = []
+    for lane in lanes[: LISTED * 10]:
+        preview = deck.preview_trigger(
+            lane.name, after=start - timedelta(seconds=1), until=end, count=EXPORTED, namespace=lane.namespace
+        )
+        found += [
+            Fire(lane.name, lane.namespace, fire.nominal_at, fire.zone)
+            for fire in preview.fires
+            if fire.nominal_at is not None and start <= fire.nominal_at < end
+        ]
+    return tuple(sorted(found, key=lambda fire: (fire.nominal_at, fire.trigger)))
+
+
+def _write(file: str, fires: tuple[Fire, ...], now: datetime) -> int:
+    text = calendar(fires, now) if file.endswith(".ics") else exported(file, TITLES, list(rows(fires)))
+    try:
+        Path(file).write_text(text, encoding="utf-8", newline="")
+    except OSError as fault:
+        raise Usage(f"{file} cannot be written: {fault.strerror}", "name another file") from fault
+    return len(fires)
