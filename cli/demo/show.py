@@ -1,0 +1,60 @@
+"""Shows the example: in the deck, or as a story on standard output."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from cli.demo.process import working
+from cli.demo.server import serving
+from cli.demo.workspace import Workspace, lay
+from cli.failures import say
+from core.clock import Clock, SystemClock
+
+SOON = timedelta(seconds=12)
+
+
+def with_deck(keep: str | None) -> int:
+    """Open the deck on the example, with a worker behind it; both end together."""
+    from tui.__main__ import run
+
+    with prepared(keep, SystemClock()) as workspace, working(workspace):
+        return run(workspace.database, start_worker=False)
+
+
+def without_deck(keep: str | None, seconds: int) -> int:
+    """Fire the example for real for a while and tell what happened."""
+    from cli.demo.story import tell
+
+    clock = SystemClock()
+    with prepared(keep, clock) as workspace:
+        tell(workspace, seconds, clock)
+    return 0
+
+
+@contextmanager
+def prepared(keep: str | None, clock: Clock) -> Iterator[Workspace]:
+    """Lay the example with its past and serve what its Flows ask; afterwards it is thrown away unless kept."""
+    folder = Path(keep) if keep else Path(tempfile.mkdtemp(prefix="triggerdeck-demo-"))
+    try:
+        with serving() as address:
+            say(f"laying the example workspace in {folder}, with two days of history")
+            yield _with_past(folder, address, clock)
+    finally:
+        if keep:
+            say(f"kept in {folder}; open it with: triggerdeck --database {folder / 'triggerdeck.sqlite3'}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _with_past(folder: Path, address: str, clock: Clock) -> Workspace:
+    from cli.demo import history
+
+    now = clock.now().replace(microsecond=0)
+    workspace = lay(folder, server=address, anchor=now - history.PAST, soon=now + SOON)
+    history.happen(workspace, now, clock)
+    return workspace
