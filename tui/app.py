@@ -10,7 +10,7 @@ from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
 
-from core.views import Status
+from core.views import Applied, Status
 from tui.common_actions import CommonActions, Undo
 from tui.gateway import Door, Gateway, Refused, StorageLost, start_worker
 from tui.live import Beat, Changed, Live, StatusSeen
@@ -158,6 +158,14 @@ class DeckApp(App[None]):
     def offer_undo(self, undo: Undo) -> None:
         """Keep how to take the last change back; `u` does it."""
         self.common.undo = undo
+
+    def saved(self, applied: Applied, told: str) -> None:
+        """Say that something was saved, and stand on it in the list."""
+        place = self.screen_stack[0]
+        if isinstance(place, Place):
+            place.arrive(Location(place.place_id, f"{applied.namespace}/{applied.name}"))
+            place.renew()
+        self.call_after_refresh(self.flash, told, "ok")
 
     def action_quit_or_copy(self) -> None:
         """Copy what is selected, or say how to leave."""

@@ -17,8 +17,8 @@ OUTCOME: dict[str, Piece] = {
 }  # fmt: skip
 
 
-def detail_lines(view: TriggerView, now: datetime, zone: str, cells: int, *, rows: int = 0) -> list[Line]:
-    """Return the detail for a width; `rows` is the height where the last parts should fit, 0 for no limit."""
+def detail_lines(view: TriggerView, now: datetime, zone: str, cells: int) -> list[Line]:
+    """Return the detail for a width."""
     head = [
         spread(
             line(Piece(clean(view.row.name), "strong")),

@@ -15,7 +15,7 @@ from core.views import Page, SchedulePreview, TriggerRow, TriggerView
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present.columns import Column
-from tui.present.fires import preview_lines
+from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, clean, line
 from tui.present.states import name_line, phase_mark, recent_bars
 from tui.present.times import near, until

@@ -1,0 +1,428 @@
+"""Own the editor of a Trigger: a form that edits losslessly, with words, fires and faults as one types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.timer import Timer
+
+from core.errors import Fault, Invalid, Precondition, StaleETag, TriggerdeckError
+from core.views import Applied, FireChange, FlowRow, SchedulePreview
+from tui.actions import Action
+from tui.common_actions import Undo
+from tui.present.columns import Column
+from tui.present.diff import fire_counts, three_way
+from tui.present.draft import Draft, fresh, look, placed
+from tui.present.fire_preview import preview_lines
+from tui.present.lines import Line, Piece, clean, line, wrap
+from tui.present.times import full
+from tui.screens.change_dialog import ChangeDialog, ConflictDialog
+from tui.screens.place import Place
+from tui.screens.trigger_steering import bare
+from tui.widgets.chooser import Chooser, plain_choice
+from tui.widgets.dialog import Confirm, Sheet
+from tui.widgets.lines_view import LinesView
+from tui.widgets.schedule_fields import DraftForm
+from tui.widgets.zone_picker import zone_picker
+
+if TYPE_CHECKING:
+    from core.deck import Deck
+
+LIVE_DELAY_S = 0.08
+CHECK_DELAY_S = 0.3
+
+EDITING: tuple[Action, ...] = (
+    Action("save", ("ctrl+s",), "save", "Show what changes, then save", "do", writes=True, foot=1),
+    Action("editor", ("f4", "E"), "$EDITOR", "Edit as YAML in $EDITOR; checked on return", "do", foot=2),
+    Action("revert", ("f8",), "revert", "Go back to what is stored", "do", foot=4),
+    Action("fires", ("f5", "p"), "test", "Show fifty fires of the expression", "view", foot=3),
+    Action(
+        "transition", ("f6", "T"), "transition", "Show the fires around the next change of the clocks", "view", foot=3
+    ),
+    Action("discard", (), "cancel", "Leave without saving: escape", "do", hidden=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAnswer:
+    """What the deck says about the rule as it stands."""
+
+    preview: SchedulePreview
+    change: FireChange
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a save would do."""
+
+    applied: Applied
+    change: FireChange
+
+
+class EditorScreen(Place):
+    """One Trigger being written; nothing is stored before the change was seen and confirmed."""
+
+    place_id = "editor"
+    heading = "Trigger"
+    ACTIONS = EDITING
+    CSS_PATH = "editor.tcss"
+
+    def __init__(self, namespace: str = "", name: str = "", *, clone: bool = False, yaml: bool = False) -> None:
+        super().__init__()
+        self._namespace, self._name, self._clone, self._yaml = namespace, name, clone, yaml
+        self.draft: Draft | None = None
+        self.generation = 0
+        self.flows: tuple[FlowRow, ...] = ()
+        self.live: LiveAnswer | None = None
+        self._after: datetime | None = None
+        self._faults: tuple[Fault, ...] = ()
+        self._timers: dict[str, Timer] = {}
+
+    @property
+    def is_new(self) -> bool:
+        """Tell whether the Trigger does not exist yet."""
+        return not self._name or self._clone
+
+    # -- the frame ------------------------------------------------------------------------------------------------
+
+    def body(self) -> ComposeResult:
+        """Yield form and preview."""
+        with Horizontal(id="editor"):
+            yield DraftForm(is_new=self.is_new)
+            yield LinesView(id="fires")
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Return where this is."""
+        return ("Triggers", "new") if self.is_new else ("Triggers", self._name, "edit")
+
+    def crumb_filter(self) -> Line:
+        """Return whether something is unsaved, and on what it is based."""
+        if self.draft is None:
+            return (Piece("reading …", "dim"),)
+        unsaved = (Piece("unsaved ●  ", "warn"),) if self.draft.changed else ()
+        return line(*unsaved, Piece("" if self.is_new else f"base gen {self.generation}", "dim"))
+
+    @property
+    def form(self) -> DraftForm:
+        """Return the form."""
+        return self.query_one(DraftForm)
+
+    # -- beginning ------------------------------------------------------------------------------------------------
+
+    def renew(self) -> None:
+        """Read what is edited, once; later changes elsewhere are told when saving."""
+        if self.draft is None:
+            self.ask(self._read, self._begin, failed=self._cannot, group="editor.read")
+
+    def _read(self, deck: Deck) -> tuple[dict[str, Any], tuple[FlowRow, ...]]:
+        flows = deck.flows()
+        if self._name:
+            return deck.manifest("Trigger", self._name, self._namespace), flows
+        return fresh(self._namespace or self.deck_app.door.namespace, self.deck_app.mine), flows
+
+    def _cannot(self, refusal: TriggerdeckError) -> None:
+        self.deck_app.flash(refusal.sentence(), "bad")
+        self.dismiss()
+
+    def _begin(self, answer: tuple[dict[str, Any], tuple[FlowRow, ...]]) -> None:
+        manifest, self.flows = answer
+        self.generation = int((manifest.get("metadata") or {}).get("generation") or 0)
+        if self._clone:
+            manifest = placed(
+                placed(bare(manifest), "metadata.name", f"{self._name}-copy"), "definition.enabled", False
+            )
+        self._base_manifest = manifest
+        self.draft = Draft.of(manifest)
+        self.form.show(self.draft)
+        self.form.begin()
+        self._think()
+        if self._yaml:
+            self._yaml = False
+            self.call_after_refresh(self.do_editor)
+
+    # -- editing --------------------------------------------------------------------------------------------------
+
+    def on_draft_form_edited(self, message: DraftForm.Edited) -> None:
+        """Take an edit and think about it."""
+        if self.draft is not None:
+            self._take(self.draft.put(message.key, message.text))
+
+    def _take(self, draft: Draft, *, show: bool = False) -> None:
+        if draft == self.draft:
+            return
+        kind_changed = self.draft is None or draft.type != self.draft.type
+        self.draft = draft
+        self._after = None
+        if show or kind_changed:
+            self.form.show(draft)
+        self._think()
+        self.redraw_frame()
+
+    def _think(self) -> None:
+        self._soon("live", LIVE_DELAY_S, self._ask_live)
+        self._soon("check", CHECK_DELAY_S, self._ask_check)
+
+    def _soon(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
+        if name in self._timers:
+            self._timers[name].stop()
+        self._timers[name] = self.set_timer(delay_s, call)
+
+    def _ask_live(self) -> None:
+        if self.draft is not None:
+            schedule, before, after = dict(self.draft.schedule), self._schedule_before(), self._after
+            self.ask(partial(_live, schedule, before, after), self._show_live, group="editor.live")
+
+    def _schedule_before(self) -> Mapping[str, Any] | None:
+        return None if self.draft is None or self.is_new else look(self.draft.base, "definition.source.schedule")
+
+    def _show_live(self, answer: LiveAnswer) -> None:
+        self.live = answer
+        self._show_faults()
+        self.query_one("#fires", LinesView).show(self._live_lines)
+
+    def _live_lines(self, cells: int) -> list[Line]:
+        if self.live is None:
+            return []
+        preview, now = self.live.preview, self.now
+        if preview.faults:
+            rows = [line(Piece("the rule says no time yet", "dim")), line()]
+            return rows + [
+                row for fault in preview.faults for row in wrap(f"✗ {fault.sentence()}", cells - 1, "bad", "  ")
+            ]
+        rows = preview_lines(preview, now, self.deck_app.mine, cells - 1)
+        rows.append(line())
+        if preview.next_transition is not None:
+            zone = str(self.draft.schedule.get("timeZone") or "UTC") if self.draft else "UTC"
+            rows.append(
+                line(
+                    Piece("clocks change ", "dim"), full(preview.next_transition, zone), Piece("  T shows it", "faint")
+                )
+            )
+        if not self.is_new:
+            rows.append(line(Piece(f"against gen {self.generation}, 14 days: ", "dim"), *fire_counts(self.live.change)))
+        return rows
+
+    def _ask_check(self) -> None:
+        if self.draft is not None and not self.draft.texts:
+            text = json.dumps(bare(dict(self.draft.manifest)))
+            self.ask(lambda deck: deck.validate(text), self._checked, failed=self._unchecked, group="editor.check")
+
+    def _checked(self, faults: tuple[Fault, ...]) -> None:
+        self._faults = faults
+        self._show_faults()
+
+    def _unchecked(self, refusal: TriggerdeckError) -> None:
+        self._faults = ()
+        self.flash(refusal.sentence(), "warn")
+
+    def _show_faults(self) -> None:
+        if self.draft is not None:
+            rule = self.live.preview.faults if self.live is not None else ()
+            found = (*(fault.under("definition.source.schedule") for fault in rule), *self._faults)
+            self.form.show_faults(found, self.draft.faults())
+
+    # -- pickers --------------------------------------------------------------------------------------------------
+
+    def on_draft_form_pick(self, message: DraftForm.Pick) -> None:
+        """Open the list of zones or of flows."""
+        if message.key == "timeZone":
+            self.app.push_screen(zone_picker(self.now, message.text), partial(self._picked, message.key))
+            return
+        columns = (
+            Column("flow", "flow", 24, grow=1),
+            Column("active", "active", 8),
+            Column("steps", "steps", 6),
+            Column("used", "used by", 8),
+        )
+        rows = [
+            plain_choice(self._flow_name(flow), self._flow_name(flow), f"v{flow.active_version}" if flow.active_version else "none",
+                         str(flow.step_count), str(flow.used_by), words=f"{flow.namespace} {flow.name} {flow.display_name}")
+            for flow in self.flows
+        ]  # fmt: skip
+        self.app.push_screen(Chooser("Flow", columns, rows, current=message.text), partial(self._picked, message.key))
+
+    def _flow_name(self, flow: FlowRow) -> str:
+        here = self.draft.text("namespace") if self.draft else ""
+        return flow.name if flow.namespace == here else f"{flow.namespace}/{flow.name}"
+
+    def _picked(self, key: str, text: str | None) -> None:
+        if text is not None and self.draft is not None:
+            self._take(self.draft.put(key, text), show=True)
+
+    # -- actions --------------------------------------------------------------------------------------------------
+
+    def why_closed(self, action: Action) -> str:
+        """Return why an editor's action cannot work now."""
+        if self.draft is None:
+            return f"{action.title}: still reading" if action in EDITING else ""
+        if action.id in {"save", "revert"} and not self.draft.changed and not self.is_new:
+            return f"{action.title}: nothing has changed"
+        return ""
+
+    def do_revert(self) -> None:
+        """Go back to what is stored."""
+        if self.draft is not None:
+            self._take(Draft.of(self.draft.base), show=True)
+            self.flash("back to what is stored")
+
+    def do_fires(self) -> None:
+        """Show fifty fires."""
+        self._sheet(None, 50, "The coming fires")
+
+    def do_transition(self) -> None:
+        """Show the fires around the next change of the clocks; again: the one after."""
+        at = self.live.preview.next_transition if self.live is not None else None
+        if at is None:
+            self.flash("the clocks of this zone do not change", "warn")
+            return
+        self._after = at - timedelta(hours=25)
+        self._sheet(self._after, 12, "Around the change of the clocks")
+
+    def _sheet(self, after: datetime | None, count: int, title: str) -> None:
+        schedule, mine, now = dict(self.draft.schedule) if self.draft else {}, self.deck_app.mine, self.now
+
+        def show(preview: SchedulePreview) -> None:
+            self.app.push_screen(Sheet(title, lambda cells: preview_lines(preview, now, mine, cells)))
+
+        self.ask(lambda deck: deck.preview(schedule, after=after, count=count), show, group="editor.fires")
+
+    def do_editor(self) -> None:
+        """Edit as YAML in $EDITOR and take the result."""
+        from tui.yaml_editor import edit_yaml
+
+        if self.draft is None:
+            return
+        text = json.loads(json.dumps(bare(dict(self.draft.manifest))))
+        try:
+            edited = edit_yaml(self.app, text)
+        except TriggerdeckError as refusal:
+            self.flash(refusal.sentence(), "bad")
+            return
+        if edited is None:
+            self.flash("nothing was changed in $EDITOR")
+            return
+        owned = {
+            key: value for key, value in (self.draft.base.get("metadata") or {}).items() if key not in text["metadata"]
+        }
+        merged = {**self.draft.manifest, **edited, "metadata": {**owned, **(edited.get("metadata") or {})}}
+        self._take(Draft(self.draft.base, merged), show=True)
+        self.flash("taken from $EDITOR; ctrl+s shows the change and saves", "ok")
+
+    def unsaved(self) -> bool:
+        """Tell whether leaving would lose something."""
+        return self.draft is not None and self.draft.changed
+
+    def do_down_up(self) -> None:
+        """Leave; ask where something is unsaved."""
+        if not self.unsaved():
+            self.dismiss()
+            return
+        self.app.push_screen(
+            Confirm("Leave without saving?", ["What you changed here is lost."], do="leave", danger=True),
+            lambda yes: self.dismiss() if yes else None,
+        )
+
+    # -- saving ---------------------------------------------------------------------------------------------------
+
+    def do_save(self) -> None:
+        """Ask what the save would change, and show it."""
+        if self.draft is None:
+            return
+        if self.draft.texts:
+            self.flash("; ".join(f"{key} {fault}" for key, fault in self.draft.faults().items()), "bad")
+            return
+        manifest = dict(self.draft.manifest)
+        self.ask(
+            partial(_prepare, manifest, self._schedule_before()),
+            self._prepared,
+            failed=self._refused,
+            group="editor.save",
+        )
+
+    def _prepared(self, prepared: Prepared) -> None:
+        zone = self.zone_for(str(self.draft.schedule.get("timeZone") or "UTC") if self.draft else None)
+        what = f"Create {prepared.applied.name}" if self.is_new else f"Save {prepared.applied.name}"
+        dialog = ChangeDialog(what, prepared.applied, prepared.change, zone)
+        self.app.push_screen(dialog, lambda yes: self._store() if yes else None)
+
+    def _store(self, *, confirm_scope: bool = False) -> None:
+        if self.draft is not None:
+            text = json.dumps(dict(self.draft.manifest))
+            self.ask(
+                lambda deck: deck.apply(text, confirm_scope=confirm_scope),
+                self._stored,
+                failed=self._refused,
+                group="editor.save",
+            )
+
+    def _stored(self, applied: tuple[Applied, ...]) -> None:
+        saved = applied[0]
+        word = "created" if saved.action == "created" else "saved"
+        told = f"{saved.name} {word}, gen {saved.generation} · u undoes"
+        self.deck_app.offer_undo(Undo(word, partial(_undo_save, saved, None if self.is_new else self._base_manifest)))
+        self.dismiss()
+        self.deck_app.saved(saved, told)
+
+    def _refused(self, refusal: TriggerdeckError) -> None:
+        if isinstance(refusal, Invalid):
+            self._checked(refusal.faults)
+            self.flash(
+                f"not saved: {refusal.faults[0].sentence()}"
+                + (f" (and {len(refusal.faults) - 1} more)" if len(refusal.faults) > 1 else ""),
+                "bad",
+            )
+            self.form.go_to_fault(refusal.faults)
+        elif isinstance(refusal, StaleETag):
+            self._conflict(refusal.stored)
+        elif isinstance(refusal, Precondition):
+            dialog = Confirm("Whose identity?", [clean(refusal.message)], do="save as me", danger=True)
+            self.app.push_screen(dialog, lambda yes: self._store(confirm_scope=True) if yes else None)
+        else:
+            self.flash(refusal.sentence(), "bad")
+
+    def _conflict(self, stored: Mapping[str, Any]) -> None:
+        if self.draft is not None:
+            rows = three_way(self.draft.base, stored, self.draft.manifest)
+            self.app.push_screen(ConflictDialog(rows), partial(self._resolve, stored))
+
+    def _resolve(self, stored: Mapping[str, Any], choice: str | None) -> None:
+        if choice is None or self.draft is None:
+            return
+        mine = Draft.of(stored)
+        merged: Mapping[str, Any] = stored
+        if choice == "mine":
+            for row in three_way(self.draft.base, stored, self.draft.manifest):
+                if row.mine != row.base:
+                    merged = placed(merged, row.path, row.mine)
+            mine = Draft(stored, merged)
+        self.generation = int((stored.get("metadata") or {}).get("generation") or self.generation)
+        self._base_manifest = dict(stored)
+        self._take(mine, show=True)
+        self.flash(
+            "yours now stands on what is stored; ctrl+s shows it" if choice == "mine" else "this is what is stored",
+            "ok",
+        )
+
+
+def _live(schedule: dict[str, Any], before: Mapping[str, Any] | None, after: datetime | None, deck: Deck) -> LiveAnswer:
+    return LiveAnswer(deck.preview(schedule, after=after, count=10), deck.fire_change(before, schedule))
+
+
+def _prepare(manifest: dict[str, Any], before: Mapping[str, Any] | None, deck: Deck) -> Prepared:
+    applied = deck.diff(json.dumps(manifest))[0]
+    return Prepared(applied, deck.fire_change(before, look(manifest, "definition.source.schedule") or {}))
+
+
+def _undo_save(saved: Applied, before: Mapping[str, Any] | None, deck: Deck) -> str:
+    if before is None:
+        deck.delete("Trigger", saved.name, saved.namespace)
+        return f"{saved.name} is gone again"
+    deck.apply(json.dumps(bare(dict(before))))
+    return f"{saved.name} is as it was"
