@@ -22,7 +22,6 @@ class Part(BaseModel):
         extra="forbid",
         strict=True,
         alias_generator=to_camel,
-        validate_default=False,
         hide_input_in_errors=True,
     )
 

@@ -75,9 +75,7 @@ def _entry(key: str, value: object, field: str, *, flow: bool, named: bool) -> I
     if flow and key in _SCHEMAS and isinstance(value, Mapping):
         yield from _texts(value, field)
     elif is_credential_key(key, by_ending=named) and not _harmless(value, flow=flow):
-        yield Fault(
-            field, "is the name of a credential, and credentials are not stored", _REMEDY, code="raw_credential"
-        )
+        yield Fault(field, "names a credential, and credentials are not stored", _REMEDY, code="raw_credential")
     else:
         yield from _walk(value, field, flow=flow, named=flow and key in _NAMED)
 

@@ -38,6 +38,11 @@ class Document:
         return f"{self.kind} {self.name}"
 
     @property
+    def enabled(self) -> bool:
+        """Return whether the definition enables it; a Flow is never enabled."""
+        return self.definition.get("enabled") is True
+
+    @property
     def key(self) -> tuple[str, str, str]:
         """Return (kind, namespace, name)."""
         return (self.kind, self.namespace, self.name)
@@ -88,8 +93,8 @@ class Stored:
 
     @property
     def enabled(self) -> bool:
-        """Return whether the definition enables it; a Flow is never enabled."""
-        return self.document.definition.get("enabled") is True
+        """Return whether the definition enables it."""
+        return self.document.enabled
 
 
 def etag_of(uid: str, generation: int, document: Document) -> str:

@@ -6,23 +6,27 @@ from datetime import datetime
 
 from core.access.scope import Scope
 from core.flows import publishing
+from core.flows.canonical import canonical_json
 from core.resources.documents import DEFAULT_NAMESPACE, Stored
 from core.storage import resources as statements
+from core.storage.flows import versions
 from core.storage.store import Transaction
 
 
-def follow(
-    tx: Transaction, scope: Scope, flow: Stored, before: Stored | None, notes: list[str], now: datetime
-) -> int | None:
-    """Publish and activate the first version of a new Flow; say of a later change that it is a draft."""
-    if before is None:
-        notes.append("published as version 1, which is active")
-        return publishing.publish(tx, scope, flow.namespace, flow.name, True, now)
-    if flow.generation != before.generation:
-        active = statements.flow_versions(tx, [flow.uid]).get(flow.uid, (None, None))[0]
-        goes_on = f"version {active} stays active" if active else "no version is active"
-        notes.append(f"saved as a draft, {goes_on}; publish it with: triggerdeck publish {flow.name} --activate")
-    return None
+def publish_first(tx: Transaction, scope: Scope, flow: Stored, now: datetime) -> int:
+    """Publish and activate the first version of a new Flow."""
+    return publishing.publish(tx, scope, flow.namespace, flow.name, True, now)
+
+
+def draft_note(tx: Transaction, flow: Stored) -> str:
+    """Say of a Flow that was changed what goes on and what publishes the change."""
+    active = next((version for version in versions(tx, flow.uid) if version.active), None)
+    publish = f"publish it with: triggerdeck publish {flow.name} --activate"
+    if active is None:
+        return f"saved as a draft, no version is active; {publish}"
+    if canonical_json(active.definition) == canonical_json(flow.definition):
+        return f"the same as version {active.number}, which is active; nothing to publish"
+    return f"saved as a draft, version {active.number} stays active; {publish}"
 
 
 def orphans(tx: Transaction, workspace_id: str, flow: Stored) -> tuple[str, ...]:

@@ -129,15 +129,9 @@ def change(tx: Transaction, uid: str, read_etag: str, values: Mapping[str, Any])
     return bool(tx.run(update(_resource).where(*mine).values(**values)).rowcount)
 
 
-def add_revision(
-    tx: Transaction, uid: str, generation: int, definition: Mapping[str, Any], now: datetime, principal_id: str
-) -> None:
+def add_revision(tx: Transaction, values: Mapping[str, Any]) -> None:
     """Keep one generation's definition."""
-    tx.run(
-        insert(_revision).values(
-            uid=uid, generation=generation, definition=dict(definition), created_at=now, principal_id=principal_id
-        )
-    )
+    tx.run(insert(_revision).values(**values))
 
 
 def revisions(tx: Transaction, uid: str) -> list[RevisionRow]:

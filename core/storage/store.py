@@ -41,11 +41,11 @@ class Transaction:
         """Execute a statement, for many rows at once where `rows` is given; return its result."""
         return self.connection.execute(statement, rows) if rows is not None else self.connection.execute(statement)
 
-    def all(self, statement: Executable) -> Sequence[Row[Any]]:
+    def all(self, statement: Executable) -> Sequence[Row[*tuple[Any, ...]]]:
         """Return every row of a query."""
         return self.connection.execute(statement).all()
 
-    def first(self, statement: Executable) -> Row[Any] | None:
+    def first(self, statement: Executable) -> Row[*tuple[Any, ...]] | None:
         """Return the first row of a query, if any."""
         return self.connection.execute(statement).first()
 

@@ -259,7 +259,7 @@ sa.Table(
     sa.Column("cancel_requested_by", sa.String(), nullable=True),
     sa.Column("principal_id", sa.String(), nullable=False),
     sa.Index("work_history", "workspace_id", "created_at", "id"),
-    sa.Index("work_status", "status"),
+    sa.Index("work_status", "status", "ended_at", "id"),
     sa.Index("work_trigger", "trigger_uid", "status"),
 )
 sa.Table(
