@@ -241,7 +241,7 @@ class Work(SQLModel, table=True):
 
     __table_args__ = (
         Index("work_history", "workspace_id", "created_at", "id"),
-        Index("work_status", "status"),
+        Index("work_status", "status", "ended_at", "id"),
         Index("work_trigger", "trigger_uid", "status"),
     )
     id: str = Field(primary_key=True)
