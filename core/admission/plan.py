@@ -13,7 +13,7 @@ from core import zones
 from core.admission.decide import Policy
 from core.admission.identity import due_time
 from core.errors import Fault, Invalid
-from core.flows.durations import parse_duration
+from core.resources.trigger import parse_trigger
 from core.triggers import EVALUATOR_VERSION, Schedule, parse_schedule
 
 KEPT_PLANS = 20_000
@@ -96,18 +96,22 @@ def read_plan(workspace_id: str, uid: str, generation: int, definition: str) -> 
 
 def plan_of(workspace_id: str, uid: str, generation: int, definition: Mapping[str, Any]) -> Plan:
     """Return the plan that a definition says; raise `Invalid` with every fault found."""
-    body = _mapping(definition, "definition")
-    source = _mapping(body.get("source"), "definition.source")
-    schedule = _schedule(json.dumps(_mapping(source.get("schedule"), "definition.source.schedule")))
+    trigger = parse_trigger(definition)
+    flow = trigger.target.flow
     return Plan(
         workspace_id=workspace_id,
         uid=uid,
         generation=generation,
-        schedule=schedule,
-        policy=_policy(body),
-        target=_target(body),
-        input=_mapping(body.get("input") or {}, "definition.input"),
-        title=str(body.get("displayName") or ""),
+        schedule=_schedule(json.dumps(trigger.schedule)),
+        policy=Policy(
+            misfire=trigger.misfire_policy,
+            misfire_threshold_s=trigger.misfire_threshold.total_seconds(),
+            overlap=trigger.concurrency_policy,
+            max_active=trigger.max_active,
+        ),
+        target=Target(flow.namespace, flow.name, flow.version),
+        input=trigger.input,
+        title=trigger.display_name or "",
     )
 
 
@@ -115,28 +119,3 @@ def plan_of(workspace_id: str, uid: str, generation: int, definition: Mapping[st
 def _schedule(text: str) -> Schedule:
     """Return the parsed schedule; the same rule is parsed once, however many Triggers have it."""
     return parse_schedule(json.loads(text), prefix="definition.source.schedule")
-
-
-def _policy(body: Mapping[str, Any]) -> Policy:
-    try:
-        threshold = parse_duration(body.get("misfireThreshold") or "PT1M").total_seconds()
-    except ValueError as error:
-        raise Invalid([Fault("definition.misfireThreshold", str(error))]) from error
-    misfire: Any = body.get("misfirePolicy") or "skip"
-    overlap: Any = body.get("concurrencyPolicy") or "skip"
-    policy = Policy(misfire, threshold, overlap, body.get("maxActive"))
-    if refused := policy.unsupported():
-        raise Invalid([Fault("definition", refused)])
-    return policy
-
-
-def _target(body: Mapping[str, Any]) -> Target:
-    target = _mapping(body.get("target"), "definition.target")
-    flow = _mapping(target.get("flow"), "definition.target.flow")
-    return Target(flow.get("namespace") or "default", str(flow.get("name") or ""), flow.get("version"))
-
-
-def _mapping(value: object, field: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise Invalid([Fault(field, "must be a mapping")])
-    return value

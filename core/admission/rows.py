@@ -52,7 +52,7 @@ def candidate_row(subject: Subject, candidate: Candidate, verdict: Verdict, mome
     """Return the occurrence of one nominal time; Work has the same identity where the verdict fires."""
     state = subject.state
     identity = occurrence_id(state.workspace_id, state.trigger_uid, candidate.nominal)
-    alone = candidate.count == 1
+    alone = candidate.count == 1 and candidate.reason != "coalesced"
     return _occurrence(subject, identity, "scheduled", moment) | {
         "at": from_epoch(candidate.nominal),
         "nominal_at": from_epoch(candidate.nominal),

@@ -1,0 +1,193 @@
+"""The loop: decide what is due, hand over what was decided, wait for the next thing to do.
+
+A turn is one admission pass and one execution pass. A wait ends at the next due time, when somebody changed something,
+when the wall clock jumped, when the worker is to stop, and after 30 s at the latest. The wall clock is read again at
+every look, so no wait is measured by anything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from core.admission.pipeline import PassReport, Pipeline
+from core.clock import Clock, format_instant
+from core.errors import StorageUnusable
+from core.storage import changes
+from core.storage.store import Store
+from core.worker.audit import record_jump
+from core.worker.jumps import JumpWatch
+from core.worker.log import Log
+from core.worker.pulse import EVERY_S, Pulse
+
+LOOK_S = 0.1
+LONGEST_WAIT = timedelta(seconds=30)
+PASS_BUDGET_S = 0.5
+LONGEST_RETRY_S = 15.0
+PRUNE_EVERY = timedelta(minutes=10)
+
+
+class Executes(Protocol):
+    """What the loop needs of the runtime side."""
+
+    async def pass_once(self) -> datetime | None:
+        """Hand over what is pending; return when there is something to do again."""
+        ...
+
+
+@dataclass(slots=True)
+class Loop:
+    """One worker's main loop; `stopping` ends it after the turn that runs."""
+
+    store: Store
+    clock: Clock
+    pipeline: Pipeline
+    execution: Executes
+    pulse: Pulse
+    log: Log
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    turned: Callable[[], None] = field(default=lambda: None)
+    _seen: int = -1
+    _version: int = -1
+    _ailing: bool = False
+    _pruned_at: datetime | None = None
+
+    async def run(self) -> None:
+        """Turn and wait until told to stop; a storage that cannot be used is waited for."""
+        watch, retry_s = JumpWatch(self.clock), 1.0
+        beating = asyncio.create_task(self._beat_until_stopped())
+        try:
+            while not self.stopping.is_set():
+                try:
+                    wake = await self.turn()
+                    self._recovered()
+                    retry_s = 1.0
+                except StorageUnusable as error:
+                    self._suffer(error)
+                    wake, retry_s = self.clock.now() + timedelta(seconds=retry_s), min(LONGEST_RETRY_S, retry_s * 2)
+                self.turned()
+                await self._wait(wake, watch)
+        finally:
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
+
+    async def turn(self) -> datetime:
+        """Make one pass of each kind; return when the next one is due."""
+        self._seen, self._version = await asyncio.to_thread(self._newest), self.store.data_version()
+        report = await asyncio.to_thread(self.pipeline.pass_once, PASS_BUDGET_S)
+        self.pulse.note_pass(report)
+        self._tell(report)
+        wakes = [report.next_due_at, await self.execution.pass_once()]
+        return min([self.clock.now() + LONGEST_WAIT, *(wake for wake in wakes if wake is not None)])
+
+    async def _wait(self, until: datetime, watch: JumpWatch) -> None:
+        """Wait for the earliest of all reasons to look again."""
+        while not self.stopping.is_set():
+            jumped = watch.look()
+            if jumped is not None:
+                await self._note_jump(jumped)
+                return
+            left_s = (until - self.clock.now()).total_seconds()
+            if left_s <= 0 or await self._moved():
+                return
+            await self._stopping_within(min(LOOK_S, left_s))
+
+    async def _stopping_within(self, seconds: float) -> None:
+        """Return after so many seconds, or at once when the worker is to stop."""
+        loop = asyncio.get_running_loop()
+        waiter = loop.create_future()
+        timer = loop.call_later(seconds, _resolve, waiter)
+        stop = asyncio.ensure_future(self.stopping.wait())
+        try:
+            await asyncio.wait((waiter, stop), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timer.cancel()
+            stop.cancel()
+
+    async def _moved(self) -> bool:
+        """Say whether somebody changed something that this loop has not looked at; heartbeats and logs do not count."""
+        try:
+            version = self.store.data_version()
+            if version == self._version:
+                return False
+            self._version = version
+            return await asyncio.to_thread(self._newest) != self._seen
+        except StorageUnusable:
+            return False  # the turn will meet it again and tell
+
+    def _newest(self) -> int:
+        with self.store.read() as tx:
+            return changes.latest(tx)
+
+    # -- telling -------------------------------------------------------------------------------------------------------
+
+    def _tell(self, report: PassReport) -> None:
+        """Log a pass that did something."""
+        if report.admitted or report.ranges:
+            self.log.info(
+                "pass",
+                admitted=report.admitted,
+                submitted=len(report.submitted),
+                ranges=report.ranges,
+                duration_ms=round(report.duration_ms, 1),
+                lag_ms=round(max(report.lags_ms, default=0.0), 1),
+            )
+        for trouble in report.errors:
+            self.log.warning(
+                "trigger_degraded",
+                trigger=trouble.trigger_name,
+                uid=trouble.trigger_uid,
+                code=trouble.code,
+                message=trouble.message,
+            )
+
+    async def _note_jump(self, jumped: timedelta) -> None:
+        seconds = round(jumped.total_seconds(), 3)
+        self.log.warning("clock_jumped", seconds=seconds)
+        self.pulse.note_error("clock_jumped", f"the wall clock jumped by {seconds:+.1f} s")
+        try:
+            await asyncio.to_thread(record_jump, self.store, jumped)
+        except StorageUnusable as error:
+            self._suffer(error)
+
+    def _suffer(self, error: StorageUnusable) -> None:
+        """Say once that nothing can be admitted, and why."""
+        if not self._ailing:
+            self.log.error("storage_unusable", message=error.sentence(), admitting=False)
+            self.pulse.note_error(error.code, error.sentence())
+        self._ailing = True
+
+    def _recovered(self) -> None:
+        if self._ailing:
+            self.log.info("storage_usable", admitting=True)
+        self._ailing = False
+
+    # -- beating -------------------------------------------------------------------------------------------------------
+
+    async def _beat_until_stopped(self) -> None:
+        """Write a heartbeat every 1.5 s; one that cannot be written is tried again at the next."""
+        while True:
+            try:
+                await asyncio.to_thread(self.pulse.beat)
+                await asyncio.to_thread(self._prune)
+            except StorageUnusable as error:
+                self._suffer(error)
+            await asyncio.sleep(EVERY_S)
+
+    def _prune(self) -> None:
+        now = self.clock.now()
+        if self._pruned_at is not None and now - self._pruned_at < PRUNE_EVERY:
+            return
+        self._pruned_at = now
+        with self.store.write(durable=False) as tx:
+            changes.prune(tx)
+
+
+def _resolve(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
