@@ -22,7 +22,7 @@ def instant(*, index: bool = False) -> Any:
 
 def document() -> Any:
     """Return a nullable JSON column."""
-    return Field(default=None, sa_type=Json)
+    return Field(default=None, sa_type=Json, nullable=True)
 
 
 # -- who ---------------------------------------------------------------------------------------------------------
