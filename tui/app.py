@@ -11,6 +11,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from core.views import Applied, Status
+from tui.attention import Attention
 from tui.common_actions import CommonActions, Undo
 from tui.gateway import Door, Gateway, Refused, StorageLost, start_worker
 from tui.live import Beat, Changed, Live, StatusSeen
@@ -42,6 +43,7 @@ class DeckApp(App[None]):
         self.history = History()
         self.status: Status | None = None
         self.common = CommonActions(self)
+        self.attention = Attention(self)
         self.mine = my_zone()
         self.zone_choice = "trigger"
         self.read_only_by_hand = False
@@ -62,6 +64,7 @@ class DeckApp(App[None]):
 
     def _begin(self) -> None:
         self.gateway.start(self)
+        self.attention.begin()
         if self._lives:
             self.live.start()
         if self.door.start_worker and not self.door.read_only:
@@ -80,6 +83,7 @@ class DeckApp(App[None]):
     def on_status_seen(self, message: StatusSeen) -> None:
         """Keep the status for the frame's first line."""
         self.status = message.status
+        self.attention.seen(message.status)
         for place in self.places():
             if place.is_current:
                 place.redraw_frame()

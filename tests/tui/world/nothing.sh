@@ -1,0 +1,2 @@
+echo "no file came in"
+exit 3
