@@ -17,6 +17,7 @@ from core.views import Kind
 
 
 def envelopes(tx: Transaction, scope: Scope, found: Sequence[Stored]) -> list[dict[str, Any]]:
+    """Return full envelopes, with two queries for all of them."""
     triggers = [stored.uid for stored in found if stored.kind == "Trigger"]
     flows = [stored.uid for stored in found if stored.kind == "Flow"]
     states = statements.states(tx, scope.workspace_id, triggers) if triggers else {}
@@ -25,11 +26,13 @@ def envelopes(tx: Transaction, scope: Scope, found: Sequence[Stored]) -> list[di
 
 
 def live(tx: Transaction, scope: Scope, kind: str, namespace: str, name: str) -> Stored | None:
+    """Return the resource of that name, None where there is none."""
     row = statements.live(tx, scope.workspace_id, kind_named(kind), namespace, name)
     return stored_of(row) if row else None
 
 
 def kind_named(kind: str) -> Kind:
+    """Return the kind that a word means, whatever its case or number."""
     for known in KINDS:
         if kind.casefold() in {known.casefold(), f"{known.casefold()}s"}:
             return known
@@ -37,6 +40,7 @@ def kind_named(kind: str) -> Kind:
 
 
 def stored_of(row: ResourceRow) -> Stored:
+    """Return a row as the value that the rest of the package knows."""
     document = Document(
         kind=kind_named(row.kind),
         namespace=row.namespace,
@@ -60,6 +64,7 @@ def stored_of(row: ResourceRow) -> Stored:
 
 
 def not_found(tx: Transaction, scope: Scope, kind: str, namespace: str, name: str) -> NotFound:
+    """Return the refusal for a name that is not there, with the one that was probably meant."""
     known = statements.names(tx, scope.workspace_id, kind_named(kind))
     elsewhere = sorted(place for place, other in known if other == name)
     match = near(name, [other for place, other in known if place == namespace])
