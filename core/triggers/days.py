@@ -14,6 +14,7 @@ from core.zones import days_from_civil, days_in_month, is_leap
 
 YEARS = range(FIRST_YEAR, LAST_YEAR + 1)
 YEAR_STARTS = tuple(days_from_civil(year, 1, 1) for year in range(FIRST_YEAR, LAST_YEAR + 2))
+END_DAY = YEAR_STARTS[-1]
 # The pattern of a year, 0-13: twice the weekday of 1 January (Sunday is 0), plus one in a leap year.
 _YEAR_PATTERN = tuple((start + 4) % 7 * 2 + is_leap(year) for year, start in zip(YEARS, YEAR_STARTS, strict=False))
 _PATTERN_YEAR = {pattern: year for year, pattern in zip(YEARS, _YEAR_PATTERN, strict=True)}
@@ -22,7 +23,7 @@ _PATTERN_YEAR = {pattern: year for year, pattern in zip(YEARS, _YEAR_PATTERN, st
 class MatchingDays:
     """The sorted days of 1970..2126 that a cron line's date fields select; patterns are filled on demand."""
 
-    __slots__ = ("_before", "_day_terms", "_months", "_patterns", "_weekday_terms", "_years")
+    __slots__ = ("_before", "_by_year", "_day_terms", "_months", "_patterns", "_weekday_terms", "_years")
 
     def __init__(
         self,
@@ -36,16 +37,28 @@ class MatchingDays:
         self._weekday_terms = weekday_terms
         self._years = None if years is None else frozenset(years)
         self._patterns: list[tuple[int, ...] | None] = [None] * 14
+        self._by_year: list[tuple[int, ...] | None] = [None] * len(YEARS)
         self._before: tuple[int, ...] = ()
+
+    @property
+    def every_day(self) -> bool:
+        """Say whether no day of any year is left out."""
+        return self._years is None and len(self.in_year(0)) == 365 and len(self.in_year(2)) == 366
 
     def in_year(self, index: int) -> tuple[int, ...]:
         """Return the matching days of the year with that index (0 is 1970), counted from its 1 January."""
-        if self._years is not None and index + FIRST_YEAR not in self._years:
-            return ()
+        pattern = self._by_year[index]
+        return self._fill(index) if pattern is None else pattern
+
+    def _fill(self, index: int) -> tuple[int, ...]:
+        """Make or share the pattern of a year."""
         key = _YEAR_PATTERN[index]
         pattern = self._patterns[key]
-        if pattern is None:
+        if self._years is not None and index + FIRST_YEAR not in self._years:
+            pattern = ()
+        elif pattern is None:
             pattern = self._patterns[key] = self._pattern(_PATTERN_YEAR[key])
+        self._by_year[index] = pattern
         return pattern
 
     def _pattern(self, year: int) -> tuple[int, ...]:
@@ -72,28 +85,38 @@ class MatchingDays:
     def first_from(self, day: int) -> int | None:
         """Return the least matching day at or after `day`."""
         index = bisect_right(YEAR_STARTS, day) - 1
-        if index < 0:
-            index, day = 0, YEAR_STARTS[0]
-        while index < len(YEARS):
-            pattern = self.in_year(index)
-            place = bisect_left(pattern, day - YEAR_STARTS[index])
+        if 0 <= index < len(YEARS):
+            start = YEAR_STARTS[index]
+            pattern = self._by_year[index]
+            if pattern is None:
+                pattern = self._fill(index)
+            place = bisect_left(pattern, day - start)
             if place < len(pattern):
-                return YEAR_STARTS[index] + pattern[place]
-            index += 1
-            day = YEAR_STARTS[index]
+                return start + pattern[place]
+        return self._first_of_years(index + 1)
+
+    def _first_of_years(self, index: int) -> int | None:
+        """Return the first matching day of the first year from `index` on that has one."""
+        for later in range(index, len(YEARS)):
+            pattern = self.in_year(later)
+            if pattern:
+                return YEAR_STARTS[later] + pattern[0]
         return None
 
     def span(self, first: int, stop: int, limit: int) -> list[int]:
         """Return the matching days in [first, stop), at most `limit` of them."""
         found: list[int] = []
-        index = max(0, bisect_right(YEAR_STARTS, first) - 1)
-        while index < len(YEARS) and YEAR_STARTS[index] < stop and len(found) < limit:
+        for index in range(max(0, bisect_right(YEAR_STARTS, first) - 1), len(YEARS)):
             start = YEAR_STARTS[index]
-            pattern = self.in_year(index)
-            low = bisect_left(pattern, first - start)
-            high = min(bisect_left(pattern, stop - start), low + limit - len(found))
-            found += [start + day for day in pattern[low:high]]
-            index += 1
+            if start >= stop or len(found) >= limit:
+                break
+            pattern = self._by_year[index]
+            if pattern is None:
+                pattern = self._fill(index)
+            if pattern:
+                low = bisect_left(pattern, first - start)
+                high = min(bisect_left(pattern, stop - start), low + limit - len(found))
+                found += [start + day for day in pattern[low:high]]
         return found
 
     def count_before(self, day: int) -> int:

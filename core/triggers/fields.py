@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 FIRST_YEAR = 1970
@@ -16,7 +17,8 @@ MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "O
 DAY_NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 
-class FieldKind(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldKind:
     """One of the seven fields: inclusive limits, the largest step of an open series, names for values."""
 
     name: str
@@ -62,7 +64,7 @@ class FieldText(NamedTuple):
     start: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A read field: the terms as written and the sorted plain values that they give."""
 
@@ -75,6 +77,12 @@ class Field:
     def is_any(self) -> bool:
         """Say whether every value of the field matches."""
         return len(self.values) == self.kind.high - self.kind.low + 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Field) and self.kind is other.kind and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     @property
     def unspecified(self) -> bool:
@@ -92,7 +100,14 @@ class Misread(Exception):
         self.remedy = remedy
 
 
-_NUMBER = re.compile(r"[0-9]+")
+class _Misreads(Exception):
+    """All items of one field that cannot be read."""
+
+    def __init__(self, items: list[Misread]) -> None:
+        super().__init__()
+        self.items = items
+
+
 _ITEM = re.compile(r"(?:(\*)|([0-9]+|[A-Z]+)(?:(-)([0-9]+|[A-Z]+))?)?(?:(/)([0-9]+))?")
 _LAST_DAY = re.compile(r"L(?:-([0-9]+))?(W)?")
 _NEAREST = re.compile(r"([0-9]+)W")
@@ -111,24 +126,28 @@ def upper(text: str) -> str:
 
 def read_field(kind: FieldKind, source: FieldText) -> tuple[Field | None, list[Misread]]:
     """Read one field; return it, or every item of it that cannot be read."""
+    try:
+        return _field(kind, source.text), []
+    except _Misreads as wrong:
+        return None, [Misread(source.start + item.position, item.message, item.remedy) for item in wrong.items]
+
+
+@lru_cache(maxsize=4096)
+def _field(kind: FieldKind, text: str) -> Field:
+    """Return the field that `text` says; raise `_Misreads`, positions counted from the field's start."""
     terms: list[Term] = []
     misreads: list[Misread] = []
-    items = tuple(_items(source))
-    for text, position in items:
+    items = text.split(",")
+    position = 0
+    for item in items:
         try:
-            terms.append(_read_item(kind, text, position, alone=len(items) == 1))
+            terms.append(_read_item(kind, upper(item), position, alone=len(items) == 1))
         except Misread as misread:
             misreads.append(misread)
+        position += len(item) + 1
     if misreads:
-        return None, misreads
-    return Field(kind, source.text, tuple(terms), _values(kind, terms)), []
-
-
-def _items(source: FieldText) -> Iterator[tuple[str, int]]:
-    position = source.start
-    for text in source.text.split(","):
-        yield upper(text), position
-        position += len(text) + 1
+        raise _Misreads(misreads)
+    return Field(kind, text, tuple(terms), _values(kind, terms))
 
 
 def _read_item(kind: FieldKind, text: str, position: int, *, alone: bool) -> Term:
@@ -221,8 +240,11 @@ def _value(kind: FieldKind, text: str, position: int) -> int:
     if text in kind.names:
         return kind.names.index(text) + 1
     near = _near_name(kind, text)
-    remedy = f"did you mean {near}?" if near else f"allowed: {kind.allowed}"
+    remedy = f"did you mean {near}?" if near else _HINTS.get(text, f"allowed: {kind.allowed}")
     raise Misread(position, f"{text} is not a {kind.name}", remedy)
+
+
+_HINTS = {"H": "H is Jenkins syntax; use jitter", "C": "C needs a calendar and is not supported"}
 
 
 def _near_name(kind: FieldKind, text: str) -> str:
@@ -249,9 +271,8 @@ def _unreadable(kind: FieldKind, text: str, position: int) -> Misread:
     match = _ITEM.match(text)
     good = match.end() if match else 0
     shown = text[:40]
-    hints = {"H": "hash expressions (H) are Jenkins syntax; use jitter", "C": "C needs a calendar and is not supported"}
     letter = text[good : good + 1]
-    remedy = hints.get(letter, f"allowed: {kind.allowed}")
+    remedy = _HINTS.get(letter, f"allowed: {kind.allowed}")
     if letter == "/" or text.endswith(("/", "-")):
         remedy = "a number must follow / and -"
     return Misread(position + good, f"{shown!r} cannot be read as {kind.name}", remedy)

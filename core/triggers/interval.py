@@ -21,6 +21,10 @@ class ElapsedRule:
         """Return the index of the first member above `instant`."""
         return max(0, (instant - self._anchor) // self._step_s + 1)
 
+    def next(self, after: int) -> int | None:
+        """Return the least member above `after`."""
+        return self._anchor + self._index_after(after) * self._step_s
+
     def first(self, after: int, until: int, limit: int) -> list[int]:
         """Return the members in (after, until], ascending, at most `limit`."""
         start = self._anchor + self._index_after(after) * self._step_s
@@ -106,6 +110,10 @@ class AnchoredRule:
     def __init__(self, anchor: int, rest: LocalRule) -> None:
         self._anchor = anchor
         self._rest = rest
+
+    def next(self, after: int) -> int | None:
+        """Return the least member above `after`."""
+        return self._anchor if after < self._anchor else self._rest.next(after)
 
     def first(self, after: int, until: int, limit: int) -> list[int]:
         """Return the members in (after, until], ascending, at most `limit`."""

@@ -11,6 +11,10 @@ class OnceRule:
     def __init__(self, at: int) -> None:
         self._at = at
 
+    def next(self, after: int) -> int | None:
+        """Return the least member above `after`."""
+        return self._at if after < self._at else None
+
     def first(self, after: int, until: int, limit: int) -> list[int]:
         """Return the members in (after, until], ascending, at most `limit`."""
         return [self._at] if after < self._at <= until and limit > 0 else []

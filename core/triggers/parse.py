@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from core.errors import Fault, ScheduleInvalid
-from core.triggers.cron import Cron, read_cron
+from core.triggers.cron import read_cron
 from core.triggers.daylight import HIGH, LOW, Gap, LocalRule, Overlap
 from core.triggers.durations import Step, read_jitter, read_step
 from core.triggers.fields import FIRST_YEAR, LAST_YEAR
 from core.triggers.interval import AnchoredRule, CalendarWalls, ElapsedRule
 from core.triggers.once import OnceRule
 from core.triggers.schedule import Kind, Rule, Schedule
-from core.zones import DAY_S, Zone, unknown_zone, zone, zone_names
+from core.zones import DAY_S, Zone, zone
 
 _KEYS = (
     "type",
@@ -150,9 +150,6 @@ class _Reader:
         name = self._text("timeZone", required="an IANA zone such as Europe/Berlin" if required else "")
         if name is None:
             return None
-        if name not in zone_names():
-            self._faults.append(unknown_zone(name))
-            return None
         return self._attempt(lambda: zone(name))
 
     def _instant(self, key: str, required: str = "") -> tuple[int, int] | None:
@@ -231,12 +228,10 @@ class _Reader:
         if line is None or place is None or policies is None:
             self._check_bounds()
             return None
-        return self._local_cron(line, place, policies, jitter_s)
-
-    def _local_cron(self, line: Cron, place: Zone, policies: tuple[Gap, Overlap], jitter_s: int) -> Schedule:
-        rule = LocalRule(line.walls(), place, *policies)
-        base = Schedule("cron", rule, place, self._definition(), jitter_s=jitter_s, cron=line)
-        return replace(base, gap=policies[0], overlap=policies[1])
+        gap, overlap = policies
+        rule = LocalRule(line.walls(), place, gap, overlap)
+        given = self._definition()
+        return Schedule("cron", rule, place, given, jitter_s=jitter_s, cron=line, gap=gap, overlap=overlap, local=rule)
 
     def _interval(self) -> Schedule | None:
         text = self._text("every", "an ISO-8601 duration such as PT15M or P1D")
@@ -249,9 +244,9 @@ class _Reader:
             return None
         if calendar and place is not None:
             self._check_anchor(place, anchor)
-        rule = _interval_rule(step, anchor[0], place, policies)
+        rule, local = _interval_rule(step, anchor[0], place, policies)
         base = Schedule("interval", rule, place, self._definition(), jitter_s=jitter_s, every=step)
-        return replace(base, gap=policies[0], overlap=policies[1]) if calendar else base
+        return replace(base, gap=policies[0], overlap=policies[1], local=local) if calendar else base
 
     def _interval_policies(self, *, calendar: bool) -> tuple[Gap, Overlap] | None:
         if not calendar and "daylightSaving" in self._given and not self._harmless("daylightSaving"):
@@ -289,14 +284,16 @@ class _Reader:
         return replace(schedule, low=low, high=high, start_at=start, end_at=end, max_occurrences=most)
 
 
-def _interval_rule(step: Step, anchor: int, place: Zone | None, policies: tuple[Gap, Overlap]) -> Rule:
-    """Return the rule of an interval from its anchor instant."""
+def _interval_rule(
+    step: Step, anchor: int, place: Zone | None, policies: tuple[Gap, Overlap]
+) -> tuple[Rule, LocalRule | None]:
+    """Return the rule of an interval from its anchor instant, and the part of it that follows a zone's clock."""
     if not step.is_calendar or place is None:
-        return ElapsedRule(anchor, max(1, step.seconds))
+        return ElapsedRule(anchor, max(1, step.seconds)), None
     from_anchor = policies[1] == "both"
     walls = CalendarWalls(place.wall_at(anchor), step.months, step.days, 0 if from_anchor else 1)
-    rule = LocalRule(walls, place, *policies)
-    return rule if from_anchor else AnchoredRule(anchor, rule)
+    local = LocalRule(walls, place, *policies)
+    return (local if from_anchor else AnchoredRule(anchor, local)), local
 
 
 def read_instant(text: str, field: str) -> tuple[int, int]:

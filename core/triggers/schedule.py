@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 from core import zones
 from core.triggers.cron import Cron
-from core.triggers.daylight import HIGH, LOW, Gap, Overlap
+from core.triggers.daylight import HIGH, LOW, Gap, LocalRule, Overlap
 from core.triggers.durations import Step
 from core.zones import Zone
 
@@ -25,6 +25,10 @@ _NO_BLOCK: _Block = (0, 0, [])
 
 class Rule(Protocol):
     """An unbounded set of instants."""
+
+    def next(self, after: int) -> int | None:
+        """Return the least member above `after`."""
+        ...
 
     def first(self, after: int, until: int, limit: int) -> list[int]:
         """Return the members in (after, until], ascending, at most `limit`."""
@@ -66,6 +70,7 @@ class Schedule:
     cron: Cron | None = field(default=None, repr=False)
     every: Step | None = None
     at: int | None = None
+    local: LocalRule | None = field(default=None, repr=False)  # the part of the rule that follows a zone's clock
     _blocks: list[_Block] = field(default_factory=lambda: [_NO_BLOCK], repr=False)
 
     def next(self, t: int) -> int | None:
@@ -73,11 +78,20 @@ class Schedule:
         low, high, fires = self._blocks[0]
         if low <= t < high:
             return fires[bisect_right(fires, t)]
-        return self._next_block(t, high, len(fires))
+        if t == high and fires:
+            return self._next_block(t, min(_LARGEST_BLOCK, len(fires) * 8))
+        return self._next_alone(t)
 
-    def _next_block(self, t: int, previous_high: int, previous_size: int) -> int | None:
-        """Compute the next times from `t`: one alone, more and more while a caller walks on."""
-        size = min(_LARGEST_BLOCK, previous_size * 8) if t == previous_high and previous_size else 1
+    def _next_alone(self, t: int) -> int | None:
+        """Compute one next time, for a caller who asks here and there."""
+        fire = self.rule.next(t if t >= self.low else self.low - 1)
+        if fire is None or fire > self.high:
+            return None
+        self._blocks[0] = (t, fire, [fire])
+        return fire
+
+    def _next_block(self, t: int, size: int) -> int | None:
+        """Compute the next `size` times at once, for a caller who walks on."""
         fires = self.rule.first(max(t, self.low - 1), self.high, size)
         if not fires:
             return None

@@ -112,10 +112,9 @@ def _say(part: _Part, text: str, values: list[int]) -> str:
 
 def _weekdays(values: list[int]) -> str:
     """Return Quartz names for Unix weekdays, runs of three or more as ranges."""
-    days = sorted({value % 7 for value in values})
-    week = [*days[days.index(1) :], *days[: days.index(1)]] if 1 in days and 0 in days else days
+    days = {value % 7 for value in values}
     runs: list[list[int]] = []
-    for day in week:
+    for day in sorted(days, key=lambda day: (day - 1) % 7):
         if runs and (runs[-1][-1] + 1) % 7 == day:
             runs[-1].append(day)
         else:

@@ -7,9 +7,10 @@ A wall-time rule is a sorted set of wall seconds (see `core.zones`). How wall ti
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import lru_cache
 from typing import Protocol
 
-from core.triggers.days import MatchingDays
+from core.triggers.days import END_DAY, MatchingDays
 from core.zones import DAY_S
 
 
@@ -36,28 +37,41 @@ class WallSet(Protocol):
 class CronWalls:
     """Matching days times matching times of day: minutes (as seconds of the day) times seconds."""
 
-    __slots__ = ("_days", "_per_day", "minutes", "seconds")
+    __slots__ = ("_daily", "_days", "_first", "_flat", "_last", "_per_day", "minutes", "seconds")
 
     def __init__(self, days: MatchingDays, minutes: tuple[int, ...], seconds: tuple[int, ...]) -> None:
         self._days = days
         self.minutes = minutes
         self.seconds = seconds
+        self._first = minutes[0] + seconds[0]
+        self._last = minutes[-1] + seconds[-1]
+        self._daily = days.every_day
+        self._flat = minutes if seconds == (0,) else ()  # the whole day flat, where that costs nothing
         self._per_day = len(minutes) * len(seconds)
 
     def first_after(self, wall: int) -> int | None:
         """Return the least member above `wall`."""
         day, second = divmod(wall, DAY_S)
-        if second < self.minutes[-1] + self.seconds[-1] and self._days.matches(day):
-            return day * DAY_S + self._time_after(second)
-        found = self._days.first_from(day + 1)
-        return None if found is None else found * DAY_S + self.minutes[0] + self.seconds[0]
+        if second >= self._last:
+            day, second = day + 1, -1
+        found = day if self._daily and 0 <= day < END_DAY else self._days.first_from(day)
+        if found is None:
+            return None
+        if found > day:
+            return found * DAY_S + self._first
+        if self._flat:
+            return day * DAY_S + self._flat[bisect_right(self._flat, second)]
+        return day * DAY_S + self._time_after(second)
 
     def _time_after(self, second: int) -> int:
         """Return the first matching second of the day above `second`; there must be one."""
-        place = bisect_right(self.minutes, second) - 1
-        if place >= 0 and second - self.minutes[place] < self.seconds[-1]:
-            return self.minutes[place] + self.seconds[bisect_right(self.seconds, second - self.minutes[place])]
-        return self.minutes[place + 1] + self.seconds[0]
+        minutes, seconds = self.minutes, self.seconds
+        place = bisect_right(minutes, second) - 1
+        if place >= 0:
+            rest = second - minutes[place]
+            if rest < seconds[-1]:
+                return minutes[place] + seconds[bisect_right(seconds, rest)]
+        return minutes[place + 1] + seconds[0]
 
     def rank(self, wall: int) -> int:
         """Return how many members are at most `wall`."""
@@ -120,6 +134,7 @@ class CronWalls:
         return found[start : min(bisect_right(found, base + until), start + limit)]
 
 
+@lru_cache(maxsize=64)
 def minutes_of_day(hours: tuple[int, ...], minutes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the starts of all matching minutes, as seconds of the day."""
     return tuple(hour * 3600 + minute * 60 for hour in hours for minute in minutes)
