@@ -17,9 +17,11 @@ def run(
 ) -> int:
     """Open the deck in this terminal; return the exit status (6: the database cannot be used)."""
     from tui.app import DeckApp
+    from tui.config import default_path
     from tui.gateway import Door
 
-    app = DeckApp(Door(database, workspace, namespace, read_only, start_worker))
+    door = Door(database, workspace, namespace, read_only, start_worker)
+    app = DeckApp(door, config_file=default_path())
     app.run()
     app.gateway.close()
     return app.return_code or 0

@@ -44,6 +44,11 @@ class Action:
                 yield Binding(key, f"do('{self.id}')", self.title, show=False)
 
     @property
+    def typed_key(self) -> str:
+        """Return the first key that works while a text field has the keys; empty where none does."""
+        return next((printed(key) for key in self.keys if "+" in key or key[1:].isdigit() or key == "escape"), "")
+
+    @property
     def shown_key(self) -> str:
         """Return the first key as a person writes it."""
         return printed(self.keys[0]) if self.keys else ""

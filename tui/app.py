@@ -10,16 +10,19 @@ from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
 
-from core.views import Applied, Status
+from core.views import Applied, Away, Status
 from tui.attention import Attention
 from tui.common_actions import CommonActions, Undo
+from tui.config import Config, PlaceConfig, load, save
 from tui.gateway import Door, Gateway, Refused, StorageLost, start_worker
 from tui.live import Beat, Changed, Live, StatusSeen
 from tui.navigation import BY_MODE, PLACES, History, Location
 from tui.present.lines import Tone
 from tui.present.status import FrameFacts
 from tui.present.times import my_zone
+from tui.present.words import away_words
 from tui.screens.place import Place
+from tui.screens.table_place import TablePlace
 from tui.theme import themes
 
 
@@ -33,8 +36,12 @@ class DeckApp(App[None]):
     MODES: ClassVar[dict[str, Any]] = {}
     DEFAULT_MODE = "triggers"
 
-    def __init__(self, door: Door, *, gateway: Gateway | None = None, live: bool = True) -> None:
+    def __init__(
+        self, door: Door, *, gateway: Gateway | None = None, live: bool = True, config_file: Path | None = None
+    ) -> None:
         super().__init__()
+        self._config_file = config_file
+        self.config = load(config_file) if config_file is not None else Config()
         self.door = door
         self.clock = door.clock
         self.gateway = gateway or Gateway(door.open)
@@ -45,17 +52,20 @@ class DeckApp(App[None]):
         self.common = CommonActions(self)
         self.attention = Attention(self)
         self.mine = my_zone()
-        self.zone_choice = "trigger"
+        self.zone_choice = self.config.zone
         self.read_only_by_hand = False
         for theme in themes():
             self.register_theme(theme)
-        self.theme = "deck-dark"
+        self.theme = self.config.theme
         self._modes = {place.mode: partial(self._make_place, place.mode) for place in PLACES}
 
     # -- life -----------------------------------------------------------------------------------------------------
 
     def _make_place(self, mode: str) -> Screen[Any]:
-        return BY_MODE[mode].load()()
+        place = BY_MODE[mode].load()()
+        if isinstance(place, TablePlace) and mode in self.config.places:
+            place.remember(self.config.places[mode])
+        return place
 
     def on_mount(self) -> None:
         """Open the deck once the first frame is on the terminal."""
@@ -69,10 +79,26 @@ class DeckApp(App[None]):
             self.live.start()
         if self.door.start_worker and not self.door.read_only:
             self.gateway.ask(self, start_worker, self._worker_started, group="worker.start")
+        self.gateway.ask(self, lambda deck: deck.away(), self._welcome, group="away")
+        for fault in self.config.faults:
+            self.flash(fault, "warn")
 
     def _worker_started(self, sentence: str) -> None:
         if sentence:
             self.flash(sentence, "ok")
+
+    def _welcome(self, away: Away) -> None:
+        """Say what happened since the last visit."""
+        if sentence := away_words(away, self.clock.now()):
+            self.flash(sentence, "bad" if away.failed or away.denied else "")
+
+    def keep_config(self) -> str:
+        """Write what is remembered; return what went wrong."""
+        if self._config_file is None:
+            return ""
+        tables = {place.place_id: place for place in self.places() if isinstance(place, TablePlace)}
+        kept = {name: PlaceConfig(place.filter_text, place.sort, place.descending) for name, place in tables.items()}
+        return save(self._config_file, Config(self.theme, self.zone_choice, dict(self.config.places) | kept))
 
     def on_beat(self, message: Beat) -> None:
         """Let the screen in sight have its second."""
@@ -82,6 +108,9 @@ class DeckApp(App[None]):
 
     def on_status_seen(self, message: StatusSeen) -> None:
         """Keep the status for the frame's first line."""
+        if self.status is not None and message.status.inbox > self.status.inbox:
+            self.bell()
+            self.flash("somebody is asked: 5 opens the inbox", "warn")
         self.status = message.status
         self.attention.seen(message.status)
         for place in self.places():

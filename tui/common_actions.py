@@ -265,6 +265,7 @@ class CommonActions:
 
     def _leave(self, yes: bool | None) -> None:
         if yes:
+            self.app.keep_config()
             running = self.app.status is not None and self.app.status.worker == "running"
             self.app.exit(
                 message="The worker goes on; `triggerdeck worker status` shows it, `worker stop` ends it."

@@ -30,9 +30,7 @@ class PlaceInfo:
 PLACES: tuple[PlaceInfo, ...] = (
     PlaceInfo("triggers", 1, "Triggers", "tui.screens.triggers", "TriggersPlace", ("t", "tr", "trigger")),
     PlaceInfo("timeline", 2, "Timeline", "tui.screens.timeline", "TimelinePlace", ("tl", "time")),
-    PlaceInfo(
-        "occurrences", 3, "Occurrences", "tui.screens.occurrences", "OccurrencesPlace", ("occ", "o", "occurrence")
-    ),
+    PlaceInfo("occurrences", 3, "Occ", "tui.screens.occurrences", "OccurrencesPlace", ("occ", "o", "occurrence")),
     PlaceInfo("work", 4, "Work", "tui.screens.work", "WorkPlace", ("w", "works", "task")),
     PlaceInfo("inbox", 5, "Inbox", "tui.screens.inbox", "InboxPlace", ("in", "i", "actions")),
     PlaceInfo("health", 6, "Health", "tui.screens.health", "HealthPlace", ("h", "doctor")),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.views import FireView, SchedulePreview
-from tui.present.lines import Line, Piece, clean, fit, line, width, wrap
+from tui.present.lines import Line, Piece, clean, fit, line, wrap
 from tui.present.times import offset, offset_text, short_zone, until, zone
 
 
@@ -28,12 +28,13 @@ def fire_lines(fires: Sequence[FireView], now: datetime, mine: str, cells: int) 
         return [line(Piece("  no fire", "dim"))]
     own = fires[0].zone or "UTC"
     others = [name for name in dict.fromkeys((mine, "UTC")) if name != own]
+    short = all(fire.wall.endswith(":00") for fire in fires)
     head: list[Line] = [line(Piece(f"  {short_zone(own)}", "head"))]
     head += [line(Piece(_title(name, mine), "head")) for name in others]
-    widths = _widths(len(others), cells)
+    widths = _widths(others, mine, cells, short=short)
     rows = [_columns([*head, line(Piece("IN", "head"))], widths)]
     for fire in fires:
-        rows.append(_columns(_cells(fire, now, others), widths))
+        rows.append(_columns(_cells(fire, now, others, short=short), widths))
         rows += _notes(fire, cells)
     return rows
 
@@ -42,26 +43,29 @@ def _title(name: str, mine: str) -> str:
     return f"you ({short_zone(name)})" if name == mine and name != "UTC" else short_zone(name)
 
 
-def _widths(others: int, cells: int) -> list[int]:
-    """Return the columns' widths: own zone, others, how far; 0 hides one."""
-    own, each, far = 28, 15, 8
-    shown = others
-    while shown and own + shown * each + far > cells:
+def _widths(others: Sequence[str], mine: str, cells: int, *, short: bool) -> list[int]:
+    """Return the columns' widths: own zone, others, how far; 0 hides one. `short` times have no seconds."""
+    spare = 0 if short else 3
+    own, far = 24 + spare, 7
+    each = [max(11 + spare if name == "UTC" else 15 + spare, len(_title(name, mine)) + 1) for name in others]
+    shown = len(others)
+    while shown and own + sum(each[:shown]) + far > cells:
         shown -= 1
-    return [own, *(each if at < shown else 0 for at in range(others)), far if own + far <= cells else 0]
+    return [own, *(size if at < shown else 0 for at, size in enumerate(each)), far if own + far <= cells else 0]
 
 
 def _columns(row: Sequence[Line], widths: Sequence[int]) -> Line:
     return line(*(fit(cell, cells) for cell, cells in zip(row, widths, strict=True) if cells))
 
 
-def _cells(fire: FireView, now: datetime, others: Sequence[str]) -> list[Line]:
+def _cells(fire: FireView, now: datetime, others: Sequence[str], *, short: bool) -> list[Line]:
     wall = datetime.fromisoformat(fire.wall)
+    clock = f"{wall:%H:%M}" if short else f"{wall:%H:%M:%S}"
     special = bool(fire.notes)
     own_offset = "Z" if fire.zone == "UTC" else offset_text(fire.offset_s)
     own = line(
         Piece("! " if special else "  ", "warn"),
-        Piece(f"{wall:%a} {wall.day:2} {wall:%b}{year(wall, now)} {wall:%H:%M:%S}", "warn" if fire.skipped else ""),
+        Piece(f"{wall:%a} {wall.day:2} {wall:%b}{year(wall, now)} {clock}", "warn" if fire.skipped else ""),
         Piece(f" {own_offset}" if not fire.skipped else " no fire", "dim"),
     )
     if fire.nominal_at is None:
@@ -86,8 +90,3 @@ def _notes(fire: FireView, cells: int) -> list[Line]:
     for note in fire.notes:
         rows += [line("    ", row) for row in wrap(clean(note), max(cells - 4, 10), "warn")]
     return rows
-
-
-def total_width(rows: Sequence[Line]) -> int:
-    """Return the cells of the longest row."""
-    return max(map(width, rows), default=0)

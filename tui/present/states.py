@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.views import TriggerRow
 from tui.present.lines import Line, Piece, Tone
 
@@ -47,6 +49,11 @@ def recent_bars(letters: str) -> Line:
         else:
             pieces.append(Piece(mark, tone))
     return tuple(pieces)
+
+
+def short_words(words: str) -> str:
+    """Return a rule's words as short as a column wants them: no leading "at", no seconds that are zero."""
+    return re.sub(r"\b(\d\d:\d\d):00\b", r"\1", words.removeprefix("at "))
 
 
 def name_line(row: TriggerRow) -> Line:

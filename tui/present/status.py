@@ -30,7 +30,7 @@ class FrameFacts:
 def status_line(facts: FrameFacts, cells: int) -> Line:
     """Return the line; the places give way first: their names, then the line of them."""
     left = join((_workspace(facts), _worker(facts), _clock(facts), _inbox(facts), _locked(facts)))
-    room = cells - width(left) - 2
+    room = cells - width(left) - 3
     for places in (_places(facts, names=True), _places(facts, names=False)):
         if width(places) <= room:
             return spread(line(" ", left), line(places, " "), cells)

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.views import FireView, OccurrenceRow, TriggerView, WorkRow
 from tui.present.history import WORK_MARKS, reason_words
-from tui.present.lines import Line, Piece, clean, line, spread, wrap
+from tui.present.lines import Line, Piece, clean, clip, line, spread, wrap
 from tui.present.states import phase_words
 from tui.present.times import ago, countdown, full, near, offset, offset_text, short_zone, until
 
@@ -109,7 +109,8 @@ def _facts(view: TriggerView, cells: int) -> list[Line]:
     flow = f"{view.row.flow}" + ("" if "@" in view.row.flow else "@active")
     missed, overlap = definition.get("misfirePolicy", "fireOnce"), definition.get("concurrencyPolicy", "skip")
     rows = [
-        _fact("flow", f"{flow} · missed {missed} · overlap {overlap}", cells),
+        _fact("flow", flow, cells),
+        _fact("policies", f"missed {missed} · overlap {overlap}", cells),
         _fact("fires as", view.scope, cells),
     ]
     if view.row.tags:
@@ -123,7 +124,7 @@ def _facts(view: TriggerView, cells: int) -> list[Line]:
 
 
 def _fact(label: str, text: str, cells: int) -> Line:
-    return line(Piece(f"{label:<10}", "head"), clean(text)[: max(cells - 10, 1)])
+    return line(Piece(f"{label:<10}", "head"), clip(line(clean(text)), max(cells - 10, 1)))
 
 
 def _active(works: tuple[WorkRow, ...], now: datetime) -> list[Line]:

@@ -20,6 +20,7 @@ from tui.common_actions import Undo
 from tui.present.columns import Column
 from tui.present.diff import fire_counts, three_way
 from tui.present.draft import Draft, fresh, look, placed
+from tui.present.field_hints import flow_hint, json_hint, zone_hint
 from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, clean, line, wrap
 from tui.present.times import full
@@ -73,22 +74,23 @@ class EditorScreen(Place):
     heading = "Trigger"
     ACTIONS = EDITING
     CSS_PATH = "editor.tcss"
+    typing = True
 
     def __init__(self, namespace: str = "", name: str = "", *, clone: bool = False, yaml: bool = False) -> None:
         super().__init__()
-        self._namespace, self._name, self._clone, self._yaml = namespace, name, clone, yaml
+        self._namespace, self._trigger, self._clone, self._yaml = namespace, name, clone, yaml
         self.draft: Draft | None = None
         self.generation = 0
         self.flows: tuple[FlowRow, ...] = ()
         self.live: LiveAnswer | None = None
         self._after: datetime | None = None
         self._faults: tuple[Fault, ...] = ()
-        self._timers: dict[str, Timer] = {}
+        self._delays: dict[str, Timer] = {}
 
     @property
     def is_new(self) -> bool:
         """Tell whether the Trigger does not exist yet."""
-        return not self._name or self._clone
+        return not self._trigger or self._clone
 
     # -- the frame ------------------------------------------------------------------------------------------------
 
@@ -100,7 +102,7 @@ class EditorScreen(Place):
 
     def crumbs(self) -> tuple[str, ...]:
         """Return where this is."""
-        return ("Triggers", "new") if self.is_new else ("Triggers", self._name, "edit")
+        return ("Triggers", "new") if self.is_new else ("Triggers", self._trigger, "edit")
 
     def crumb_filter(self) -> Line:
         """Return whether something is unsaved, and on what it is based."""
@@ -123,8 +125,8 @@ class EditorScreen(Place):
 
     def _read(self, deck: Deck) -> tuple[dict[str, Any], tuple[FlowRow, ...]]:
         flows = deck.flows()
-        if self._name:
-            return deck.manifest("Trigger", self._name, self._namespace), flows
+        if self._trigger:
+            return deck.manifest("Trigger", self._trigger, self._namespace), flows
         return fresh(self._namespace or self.deck_app.door.namespace, self.deck_app.mine), flows
 
     def _cannot(self, refusal: TriggerdeckError) -> None:
@@ -136,7 +138,7 @@ class EditorScreen(Place):
         self.generation = int((manifest.get("metadata") or {}).get("generation") or 0)
         if self._clone:
             manifest = placed(
-                placed(bare(manifest), "metadata.name", f"{self._name}-copy"), "definition.enabled", False
+                placed(bare(manifest), "metadata.name", f"{self._trigger}-copy"), "definition.enabled", False
             )
         self._base_manifest = manifest
         self.draft = Draft.of(manifest)
@@ -166,13 +168,20 @@ class EditorScreen(Place):
         self.redraw_frame()
 
     def _think(self) -> None:
+        self._show_hints()
         self._soon("live", LIVE_DELAY_S, self._ask_live)
         self._soon("check", CHECK_DELAY_S, self._ask_check)
 
     def _soon(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
-        if name in self._timers:
-            self._timers[name].stop()
-        self._timers[name] = self.set_timer(delay_s, call)
+        if name in self._delays:
+            self._delays[name].stop()
+        self._delays[name] = self.set_timer(delay_s, call)
+
+    def _show_hints(self) -> None:
+        if self.draft is not None:
+            self.form.hint("timeZone", zone_hint(self.draft.text("timeZone"), self.now))
+            self.form.hint("flow", flow_hint(self.draft.text("flow"), self.draft.text("namespace"), self.flows))
+            self.form.hint("input", json_hint(self.draft.text("input"), broken="input" in self.draft.texts))
 
     def _ask_live(self) -> None:
         if self.draft is not None:

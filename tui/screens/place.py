@@ -34,6 +34,8 @@ class Place(Screen[Any]):
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     live_kinds: ClassVar[frozenset[str]] = frozenset()
     closed: frozenset[str] = frozenset()
+    typing: ClassVar[bool] = False
+    """Whether text fields hold the keys here, so that the footer names only keys that work in them."""
     _stale = True
 
     def __init_subclass__(cls, **options: Any) -> None:

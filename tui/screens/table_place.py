@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from core.views import Page
 from tui.actions import COMMON, TABLE, Action
+from tui.config import PlaceConfig
 from tui.navigation import Location
 from tui.present.columns import Column
 from tui.present.lines import Line, Piece, clean, line
@@ -60,6 +61,13 @@ class TablePlace(Place, Generic[Row]):
     def all_actions(cls) -> tuple[Action, ...]:
         """Return what keys do here: common, table, own."""
         return COMMON + TABLE + cls.ACTIONS
+
+    def remember(self, config: PlaceConfig) -> None:
+        """Begin with the filter and the order of the last visit."""
+        if not self.check_filter(config.filter):
+            self.filter_text = config.filter
+        if config.sort in self.SORTS:
+            self.sort, self.descending = config.sort, config.descending
 
     # -- for subclasses -------------------------------------------------------------------------------------------
 

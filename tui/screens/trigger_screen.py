@@ -28,7 +28,7 @@ class TriggerScreen(Steering):
 
     def __init__(self, namespace: str, name: str) -> None:
         super().__init__()
-        self._namespace, self._name = namespace, name
+        self._namespace, self._trigger = namespace, name
         self.view: TriggerView | None = None
 
     def body(self) -> ComposeResult:
@@ -37,17 +37,17 @@ class TriggerScreen(Steering):
 
     def crumbs(self) -> tuple[str, ...]:
         """Return where this is."""
-        return ("Triggers", self._name)
+        return ("Triggers", self._trigger)
 
     def targets(self) -> tuple[Target, ...]:
         """Return this Trigger."""
         if self.view is None:
             return ()
-        return (Target(self._namespace, self._name, self.view.row.enabled, self.view.phase),)
+        return (Target(self._namespace, self._trigger, self.view.row.enabled, self.view.phase),)
 
     def renew(self) -> None:
         """Ask for it again."""
-        self.ask(lambda deck: deck.trigger(self._name, self._namespace), self._show, failed=self._gone, group="trigger")
+        self.ask(lambda deck: deck.trigger(self._trigger, self._namespace), self._show, failed=self._gone, group="trigger")
 
     def _show(self, view: TriggerView) -> None:
         self.view = view
@@ -74,24 +74,24 @@ class TriggerScreen(Steering):
 
     def do_edit(self) -> None:
         """Edit this Trigger."""
-        self.app.push_screen(EditorScreen(self._namespace, self._name))
+        self.app.push_screen(EditorScreen(self._namespace, self._trigger))
 
     def do_yaml(self) -> None:
         """Edit the manifest in $EDITOR."""
-        self.app.push_screen(EditorScreen(self._namespace, self._name, yaml=True))
+        self.app.push_screen(EditorScreen(self._namespace, self._trigger, yaml=True))
 
     def do_history(self) -> None:
         """Go to its occurrences."""
-        self.deck_app.go(Location("occurrences", "", f"trigger:{self._name}"))
+        self.deck_app.go(Location("occurrences", "", f"trigger:{self._trigger}"))
 
     def do_its_work(self) -> None:
         """Go to its Work."""
-        self.deck_app.go(Location("work", "", f"trigger:{self._name}"))
+        self.deck_app.go(Location("work", "", f"trigger:{self._trigger}"))
 
     def location(self) -> Location:
         """Return the link to this Trigger."""
-        return Location("triggers", f"{self._namespace}/{self._name}")
+        return Location("triggers", f"{self._namespace}/{self._trigger}")
 
     def headless(self) -> str:
         """Return the command that shows the same."""
-        return f"triggerdeck describe trigger {self._name} --namespace {self._namespace}"
+        return f"triggerdeck describe trigger {self._trigger} --namespace {self._namespace}"

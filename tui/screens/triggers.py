@@ -17,7 +17,7 @@ from tui.navigation import Location
 from tui.present.columns import Column
 from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, clean, line
-from tui.present.states import name_line, phase_mark, recent_bars
+from tui.present.states import name_line, phase_mark, recent_bars, short_words
 from tui.present.times import near, until
 from tui.present.trigger_detail import detail_lines
 from tui.present.trigger_filter import parse_filter
@@ -87,7 +87,7 @@ class TriggersPlace(TablePlace[TriggerRow], Steering):
         note = (Piece("⚠", "warn"),) if row.next_note else ()
         far = "dim" if row.next_due_at is None or (row.next_due_at - now).total_seconds() > 3600 else ""
         return (
-            name_line(row), phase_mark(row.phase), line(Piece(clean(row.words), "" if row.enabled else "dim")),
+            name_line(row), phase_mark(row.phase), line(Piece(clean(short_words(row.words)), "" if row.enabled else "dim")),
             line(near(row.next_due_at, now, zone), note), line(Piece(until(row.next_due_at, now), far)),
             recent_bars(row.recent),
         )  # fmt: skip

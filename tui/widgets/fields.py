@@ -122,10 +122,10 @@ class FieldRow(Vertical):
     FieldRow { height: auto; }
     FieldRow > Horizontal { height: auto; }
     FieldRow .label { width: 11; color: $deck-dim; }
-    FieldRow:focus-within .label { color: $deck-strong; }
+    FieldRow.here .label { color: $deck-strong; }
     FieldRow Input, FieldRow Input:focus { height: 1; border: none; padding: 0 1; background: $deck-raised; width: 1fr; }
     FieldRow Input:focus { background: $deck-cursor; }
-    FieldRow TextArea, FieldRow TextArea:focus { height: auto; min-height: 2; max-height: 8; border: none; padding: 0 1;
+    FieldRow TextArea, FieldRow TextArea:focus { height: auto; min-height: 1; max-height: 8; border: none; padding: 0 1;
         background: $deck-raised; width: 1fr; }
     FieldRow TextArea:focus { background: $deck-cursor; }
     FieldRow .fault { color: $deck-bad; margin-left: 11; display: none; }
@@ -144,6 +144,14 @@ class FieldRow(Vertical):
         if self._hint is not None:
             yield self._hint
         yield Label("", classes="fault", markup=False)
+
+    def on_descendant_focus(self) -> None:
+        """Light the label."""
+        self.add_class("here")
+
+    def on_descendant_blur(self) -> None:
+        """Dim the label."""
+        self.remove_class("here")
 
     def fault(self, text: str) -> None:
         """Show what is wrong, or nothing."""

@@ -95,27 +95,36 @@ class Footer(FrameBar):
 
     def line(self, cells: int) -> Line:
         """Return as many groups as fit, the most wanted first."""
-        shown = sorted((action for action in self.place.all_actions() if action.foot), key=lambda action: action.foot)
-        while shown and width(row := footer_line(shown, self.place.closed)) > cells:
+        shown = sorted(
+            (action for action in self.place.all_actions() if self._wanted(action)), key=lambda action: action.foot
+        )
+        while shown and width(row := footer_line(shown, self.place.closed, typing=self.place.typing)) > cells:
             optional = [action for action in shown if action.id != "help"]
             if not optional:
                 break
             shown.remove(optional[-1])
         return row if shown else ()
 
+    def _wanted(self, action: Action) -> bool:
+        return bool(action.foot and (action.typed_key or not self.place.typing))
 
-def footer_line(actions: Iterable[Action], closed: frozenset[str]) -> Line:
+
+def footer_line(actions: Iterable[Action], closed: frozenset[str], *, typing: bool = False) -> Line:
     """Return actions as `title key`, groups parted by a bar."""
     kept = list(actions)
     groups: list[Line] = []
     for group in GROUPS:
-        row = join(_foot(action, action.id in closed) for action in kept if action.group == group)
+        row = join(
+            _foot(action, action.id in closed, action.typed_key if typing else action.shown_key)
+            for action in kept
+            if action.group == group
+        )
         if row:
             groups.append(row)
     return line(" ", join(groups, Piece(" │ ", "faint")))
 
 
-def _foot(action: Action, closed: bool) -> Line:
+def _foot(action: Action, closed: bool, key: str) -> Line:
     if closed:
-        return (Piece(f"{action.title} {action.shown_key}", "faint"),)
-    return line(Piece(f"{action.title} ", "dim"), Piece(action.shown_key, "key"))
+        return (Piece(f"{action.title} {key}", "faint"),)
+    return line(Piece(f"{action.title} ", "dim"), Piece(key, "key"))

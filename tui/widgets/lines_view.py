@@ -86,7 +86,7 @@ class LinesView(ScrollView):
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the visible part."""
-        cells = self.size.width
+        cells = self.scrollable_content_region.width
         at = y + self.scroll_offset.y
         if at >= len(self._lines):
             return blank(cells, self.app.theme, self._ground)

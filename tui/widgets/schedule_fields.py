@@ -40,6 +40,23 @@ class CronHint(Bar):
         return cron_hint(*self._at)
 
 
+class FieldHint(Bar):
+    """A quiet line below a field."""
+
+    DEFAULT_CSS = "FieldHint { height: 1; margin-left: 12; width: 1fr; }"
+    ground = "back"
+    _line: Line = ()
+
+    def put(self, row: Line) -> None:
+        """Show a line."""
+        self._line = row
+        self.refresh()
+
+    def line(self, cells: int) -> Line:  # noqa: ARG002  the Bar cuts it
+        """Return the line."""
+        return self._line
+
+
 class Section(Bar):
     """A thin line with a title between groups of fields."""
 
@@ -87,9 +104,13 @@ class DraftForm(VerticalScroll, can_focus=False):
             if spec.key in SECTIONS:
                 yield Section(SECTIONS[spec.key])
             control = _control(spec)
-            row = FieldRow(spec.key, spec.label, control, CronHint() if spec.key == "expression" else None)
+            row = FieldRow(spec.key, spec.label, control, _hint(spec))
             self._keys[control], self._rows[spec.key] = spec.key, row
             yield row
+
+    def hint(self, key: str, row: Line) -> None:
+        """Show a quiet line below a field."""
+        self.query_one(f"#row-{key} FieldHint", FieldHint).put(row)
 
     def begin(self) -> None:
         """Give the keys to the first text field that is in sight."""
@@ -159,6 +180,12 @@ def field_of(fault: Fault) -> str:
     return last if last in BY_KEY else ""
 
 
+def _hint(spec: Spec) -> Bar | None:
+    if spec.key == "expression":
+        return CronHint()
+    return FieldHint() if spec.key in PICKED or spec.kind == "json" else None
+
+
 def _control(spec: Spec) -> Widget:
     if spec.kind in {"options", "switch"}:
         return Options(spec.options)
@@ -167,7 +194,7 @@ def _control(spec: Spec) -> Widget:
         area.highlight_cursor_line = False
         return area
     kind = PickInput if spec.key in PICKED else LineInput
-    return kind(placeholder=spec.hint)
+    return kind(placeholder=spec.hint, select_on_focus=False)
 
 
 def _put(control: Widget, text: str) -> None:
