@@ -6,12 +6,9 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import Fault, Invalid, NotFound, Usage
-
-if TYPE_CHECKING:
-    from core.deck import Deck
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -35,15 +32,11 @@ def read_file(name: str) -> tuple[str, str]:
         raise NotFound(f"{name} cannot be read: {error.strerror}", "check the path and its permissions") from None
 
 
-def together(deck: Deck, files: Sequence[tuple[str, str]]) -> str:
-    """Return several files as one stream of documents, so that they are stored together or not at all.
-
-    Raises Invalid with the faults of all files, each below its file's name.
-    """
-    faults = [fault.under(name) for name, text in files for fault in deck.validate(text)]
-    if faults:
-        raise Invalid(faults)
-    return "\n---\n".join(text for _, text in files)
+def together(files: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Return (name for people, text) of several files as one stream of documents: stored together or not at all."""
+    if len(files) == 1:
+        return files[0]
+    return "", "\n---\n".join(text for _, text in files)
 
 
 def read_object(text: str, field: str) -> dict[str, Any]:

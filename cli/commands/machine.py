@@ -82,7 +82,7 @@ def audit(limit: int, output: str) -> None:
 @common
 def schema(kind: str, output: str) -> None:
     """Print the JSON Schema of a kind's manifests, for editors and checks."""
-    from core.resources.schemas import manifest_schema
+    from cli.schemas import manifest_schema
 
     write.document(output, manifest_schema(kind), lambda: "")
 

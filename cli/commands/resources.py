@@ -63,9 +63,8 @@ def _each_applied(
     suffix: str = "",
     details: bool = False,
 ) -> None:
-    files = read_files(names)
+    name, text = together(read_files(names))
     with session().deck() as deck:
-        name, text = files[0] if len(files) == 1 else ("", together(deck, files))
         done = act(deck, text, name)
     for note in (note for item in done for note in item.notes):
         say(f"note: {note}")
@@ -223,9 +222,14 @@ def _ask_again(error: Invalid, changed: str, stem: str) -> None:
     """Let the person go back to the text; raises the error, with the text kept, where nobody can."""
     for fault in error.faults:
         say(f"error: {fault.sentence()}")
-    if not sys.stdin.isatty() or not click.confirm("Edit again?", default=True, err=True):
+    if not can_ask() or not click.confirm("Edit again?", default=True, err=True):
         _keep(changed, stem)
         raise error
+
+
+def can_ask() -> bool:
+    """Return whether somebody sits at the other end."""
+    return sys.stdin.isatty()
 
 
 def _keep(changed: str, stem: str) -> None:

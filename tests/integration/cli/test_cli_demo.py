@@ -1,0 +1,24 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+SECONDS = "20"
+
+
+@pytest.mark.slow
+def test_the_example_fires_for_real_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    command = [sys.executable, "-m", "cli", "demo", "--no-ui", "--seconds", SECONDS, "--keep", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for word in ("fired", "coalesced", "missed", "skipped", "asks", "answered", "completed", "no work", "failed"):
+        assert f" {word}" in done.stdout, word
+    assert "concurrency_skip" in done.stdout
+    assert (folder / "data/reports/disk_usage.csv").read_text(encoding="utf-8").startswith("nominal_at,folder,bytes")
+    assert (folder / "data/reports/rates.csv").exists()
+    assert "looks good" in (folder / "data/reports/report.txt").read_text(encoding="utf-8")
+    assert list((folder / "data/backups").glob("ledger-*.sqlite3"))
+    assert not [process for process in psutil.process_iter(["cmdline"]) if str(folder) in str(process.info["cmdline"])]

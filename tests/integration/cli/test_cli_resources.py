@@ -1,0 +1,169 @@
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from terminal import FLOW, WORKSPACE, Terminal, trigger
+
+
+def test_applying_twice_changes_nothing_the_second_time(terminal: Terminal) -> None:
+    first = terminal.done("apply", "-f", "-", stdin=WORKSPACE)
+    assert "flow default/greet created, version 1 published" in first.out
+    assert "trigger default/yearly created" in first.out
+    second = terminal.done("apply", "-f", "-", "-o", "json", stdin=WORKSPACE)
+    assert {item["action"] for item in second.data} == {"unchanged"}
+
+
+def test_several_files_are_one_change(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(FLOW, encoding="utf-8")
+    (tmp_path / "a.json").write_text(json.dumps(yaml.safe_load(trigger("yearly", "greet"))), encoding="utf-8")
+    terminal.done("apply", "-f", str(tmp_path / "a.json"), str(tmp_path / "b.yaml"))
+    assert terminal.done("get", "trigger").out.count("yearly") == 1
+    (tmp_path / "c.yaml").write_text(FLOW.replace("greet", "greet-two"), encoding="utf-8")
+    (tmp_path / "d.yaml").write_text(FLOW.replace("greet", "Not A Name"), encoding="utf-8")
+    refused = terminal("apply", "-f", str(tmp_path / "c.yaml"), "-f", str(tmp_path / "d.yaml"))
+    assert refused.status == 3
+    assert "metadata.name" in refused.err
+    assert "greet-two" not in terminal.done("get", "flows").out
+
+
+@pytest.mark.parametrize("output", ["yaml", "json"])
+@pytest.mark.parametrize("kind", ["trigger", "flow"])
+def test_get_piped_into_apply_changes_nothing(filled: Terminal, kind: str, output: str) -> None:
+    names = {"trigger": "yearly", "flow": "greet"}
+    text = filled.done("get", kind, names[kind], "-o", output).out
+    again = filled.done("apply", "-f", "-", "-o", "json", stdin=text)
+    assert [item["action"] for item in again.data] == ["unchanged"]
+
+
+def test_all_manifests_of_a_kind_are_one_stream(filled: Terminal) -> None:
+    text = filled.done("get", "triggers", "-o", "yaml").out
+    assert [document["metadata"]["name"] for document in yaml.safe_load_all(text)] == ["daily", "weekly", "yearly"]
+    again = filled.done("apply", "-f", "-", "-o", "json", stdin=text)
+    assert {item["action"] for item in again.data} == {"unchanged"}
+    assert len(filled.done("get", "triggers", "-o", "json").data) == 3
+    assert filled.done("get", "triggers", "-o", "csv").out.count("\n") == 4
+
+
+def test_a_dry_run_and_a_diff_store_nothing(filled: Terminal) -> None:
+    changed = trigger("yearly", "greet", more="misfirePolicy: skip")
+    dry = filled.done("apply", "--dry-run", "-f", "-", stdin=changed)
+    assert "configured (dry run)" in dry.out
+    told = filled.done("diff", "-f", "-", stdin=changed)
+    assert "misfirePolicy: (none) → " in told.out
+    assert "misfirePolicy" not in filled.done("get", "trigger", "yearly", "-o", "yaml").out
+
+
+def test_prune_deletes_what_the_files_do_not_hold(filled: Terminal) -> None:
+    filled.done("apply", "--prune", "-f", "-", stdin="\n---\n".join([FLOW, trigger("yearly", "greet")]))
+    assert [row["metadata"]["name"] for row in filled.done("get", "trigger", "-o", "json").data] == ["yearly"]
+
+
+def test_describe_tells_rule_fires_and_generations(filled: Terminal) -> None:
+    told = filled.done("describe", "trigger", "yearly").out
+    assert "default/yearly" in told
+    assert "Next fires" in told
+    assert "+05:45" in told
+    assert "Generations" in told
+    flow = filled.done("describe", "flow", "greet").out
+    assert "v1" in flow
+    assert "active" in flow
+    assert "say  command" in flow
+
+
+def test_what_is_not_there_exits_1(filled: Terminal) -> None:
+    for words in (
+        ["get", "trigger", "nobody"],
+        ["describe", "flow", "nobody"],
+        ["delete", "trigger", "nobody"],
+        ["enable", "nobody"],
+        ["why", "ffffffff"],
+        ["work", "ffffffff"],
+        ["logs", "ffffffff"],
+        ["actions", "ffffffff"],
+        ["apply", "-f", "nowhere.yaml"],
+    ):
+        answer = filled(*words)
+        assert (answer.status, answer.out) == (1, ""), words
+        assert answer.err.startswith("error: "), words
+
+
+def test_a_deleted_trigger_keeps_its_history(filled: Terminal) -> None:
+    filled.fire("yearly")
+    assert "deleted" in filled.done("delete", "trigger", "yearly").out
+    assert filled("get", "trigger", "yearly").status == 1
+    assert len(filled.done("occurrences", "--trigger", "yearly", "-o", "json").data) == 1
+
+
+def test_a_stale_etag_exits_4(filled: Terminal) -> None:
+    text = filled.done("get", "trigger", "yearly", "-o", "yaml").out
+    filled.done("apply", "-f", "-", stdin=trigger("yearly", "greet", more="misfirePolicy: skip"))
+    stale = filled("apply", "-f", "-", stdin=text.replace("enabled: true", "enabled: false"))
+    assert stale.status == 4
+    assert "read it again" in stale.err
+
+
+def test_publishing_a_draft_makes_the_next_version(filled: Terminal) -> None:
+    filled.done("apply", "-f", "-", stdin=FLOW.replace("hello", "good day"))
+    assert "version 2 published and active" in filled.done("publish", "greet", "--activate").out
+    assert "v2" in filled.done("get", "flow", "greet").out
+
+
+def editor(folder: Path, *edits: tuple[str, str]) -> str:
+    """Return a program that, each time it is called, makes the next replacement in the file."""
+    program = folder / "editor.py"
+    program.write_text(
+        f"""
+import pathlib, sys
+edits = {edits!r}
+count = pathlib.Path({str(folder / "count")!r})
+turn = int(count.read_text()) if count.exists() else 0
+count.write_text(str(turn + 1))
+file = pathlib.Path(sys.argv[-1])
+(pathlib.Path({str(folder)!r}) / f"seen{{turn}}").write_text(file.read_text())
+old, new = edits[turn]
+assert old in file.read_text(), (old, file.read_text())
+file.write_text(file.read_text().replace(old, new))
+import os
+os.utime(file, (turn + 5, turn + 5))
+""",
+        encoding="utf-8",
+    )
+    import sys
+
+    return f"{sys.executable} {program}"
+
+
+def test_editing_saves_what_was_changed_and_nothing_else(
+    filled: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, ("0 0 0 1 1 ?", "0 0 6 1 1 ?")))
+    done = filled.done("edit", "trigger", "yearly")
+    assert "expression" in done.out
+    assert "0 0 6 1 1 ?" in done.out
+    manifest = filled.done("get", "trigger", "yearly", "-o", "json").data
+    assert manifest["definition"]["source"]["schedule"]["expression"] == "0 0 6 1 1 ?"
+    assert "status" not in (tmp_path / "seen0").read_text()
+
+
+def test_an_invalid_edit_is_opened_again_with_its_faults(
+    filled: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, ("0 0 0 1 1 ?", "0 0 99 1 1 ?"), ("0 0 99 1 1 ?", "0 0 9 1 1 ?")))
+    monkeypatch.setattr("click.confirm", lambda *_args, **_options: True)
+    monkeypatch.setattr("cli.commands.resources.can_ask", lambda: True)
+    done = filled.done("edit", "trigger", "yearly")
+    assert "0 0 9 1 1 ?" in done.out
+    assert (tmp_path / "seen1").read_text().startswith("#! ")
+
+
+def test_an_invalid_edit_without_anybody_there_is_kept_in_a_file(
+    filled: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, ("0 0 0 1 1 ?", "0 0 99 1 1 ?")))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    refused = filled("edit", "trigger", "yearly")
+    assert refused.status == 3
+    kept = Path(refused.err.split("your text is kept in ")[1].split("\n")[0])
+    assert "0 0 99 1 1 ?" in kept.read_text(encoding="utf-8")
