@@ -25,6 +25,7 @@ from core.storage.store import Store, Transaction, make_engine
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
+_FRACTIONS = bytes((64, 32, 32))  # fixed by the file format
 _LEFT_ALONE = "nothing in it was touched"
 
 
@@ -33,6 +34,7 @@ class Header:
     """What the first hundred bytes of an SQLite file say."""
 
     page_bytes: int
+    sane: bool
     pages: int
     schema: int
     application_id: int
@@ -43,7 +45,10 @@ def open_store(
 ) -> Store:
     """Open the database at a path or `sqlite:///path`; raise StorageUnusable, with the remedy, where it cannot be."""
     path, clock = database_path(location), clock or SystemClock()
-    _check_path(path, read_only=read_only, create=create)
+    try:
+        _check_path(path, read_only=read_only, create=create)
+    except PermissionError as error:
+        raise _locked_folder(path) from error
     header = _read_header(path)
     if header is not None:
         _check_header(path, header, read_only=read_only)
@@ -83,8 +88,8 @@ def _connected(path: Path, clock: Clock, *, read_only: bool) -> Store:
 def _check_path(path: Path, *, read_only: bool, create: bool) -> None:
     if path.is_dir():
         raise StorageUnusable(f"{path} is a folder, not a database", "name a file in it")
-    if not _may(path.parent, os.X_OK) and path.parent.is_dir():
-        raise StorageUnusable(f"the folder {path.parent} may not be entered by this user", "change its permissions")
+    if path.parent.is_dir() and not _may(path.parent, os.X_OK):
+        raise _locked_folder(path)
     if not path.parent.is_dir():
         raise StorageUnusable(f"the folder {path.parent} does not exist", "make it, or name another place")
     if not path.exists():
@@ -123,7 +128,8 @@ def _read_header(path: Path) -> Header | None:
         raise _damaged(path)
     (page,), (pages,) = struct.unpack(">H", head[16:18]), struct.unpack(">I", head[28:32])
     (schema,), (application,) = struct.unpack(">I", head[60:64]), struct.unpack(">I", head[68:72])
-    return Header(65_536 if page == 1 else page, pages, schema, application)
+    sane = head[20] == 0 and head[21:24] == _FRACTIONS
+    return Header(65_536 if page == 1 else page, sane, pages, schema, application)
 
 
 def _check_header(path: Path, header: Header, *, read_only: bool) -> None:
@@ -134,7 +140,7 @@ def _check_header(path: Path, header: Header, *, read_only: bool) -> None:
     if header.schema > SCHEMA:
         raise _newer(path)
     short = path.stat().st_size < header.page_bytes * header.pages and not _log_beside(path)
-    if header.page_bytes < 512 or header.page_bytes & (header.page_bytes - 1) or short:
+    if not header.sane or header.page_bytes < 512 or header.page_bytes & (header.page_bytes - 1) or short:
         raise _damaged(path)
     if read_only:
         if header.schema < SCHEMA:
@@ -146,6 +152,10 @@ def _check_header(path: Path, header: Header, *, read_only: bool) -> None:
         raise StorageUnusable(
             f"the folder {path.parent} is read-only, and the database needs it", "make it writable, or use --read-only"
         )
+
+
+def _locked_folder(path: Path) -> StorageUnusable:
+    return StorageUnusable(f"the folder {path.parent} may not be entered by this user", "change its permissions")
 
 
 def _newer(path: Path) -> StorageUnusable:
