@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Text, bindparam, case, delete, func, insert, or_, select, type_coerce, update
+from sqlalchemy import Text, bindparam, delete, func, insert, or_, select, type_coerce, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from core.storage.columns import table_of
@@ -314,8 +314,7 @@ def insert_pause(tx: Transaction, row: PauseRow, principal_id: str) -> None:
 
 def end_pauses(tx: Transaction, uid: str, now: datetime) -> int:
     """End every window of a Trigger that is open at `now`; return how many there were."""
-    ends = case((_pause.from_at > now, _pause.from_at), else_=now)
-    statement = update(table_of(PauseWindow)).where(_pause.trigger_uid == uid, _open_at(now)).values(until_at=ends)
+    statement = update(table_of(PauseWindow)).where(_pause.trigger_uid == uid, _open_at(now)).values(until_at=now)
     return int(tx.run(statement).rowcount)
 
 

@@ -50,7 +50,7 @@ class Log:
         """Tell of something that an operator may want to see."""
         self._logger.warning(event, extra={"fields": fields})
 
-    def error(self, event: str, *, error: BaseException | None = None, **fields: object) -> None:
+    def problem(self, event: str, *, error: BaseException | None = None, **fields: object) -> None:
         """Tell of something that needs somebody; with where it happened, if `error` is given."""
         trace = (type(error), error, error.__traceback__) if error is not None else None
         self._logger.error(event, extra={"fields": fields}, exc_info=trace)

@@ -8,13 +8,13 @@ every look, so no wait is measured by anything else.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from core.admission.pipeline import PassReport, Pipeline
-from core.clock import Clock, format_instant
+from core.clock import Clock
 from core.errors import StorageUnusable
 from core.storage import changes
 from core.storage.store import Store
@@ -40,7 +40,7 @@ class Executes(Protocol):
 
 @dataclass(slots=True)
 class Loop:
-    """One worker's main loop; `stopping` ends it after the turn that runs."""
+    """One worker's main loop; `stop` ends it after the turn that runs, `nudge` ends a wait."""
 
     store: Store
     clock: Clock
@@ -48,19 +48,30 @@ class Loop:
     execution: Executes
     pulse: Pulse
     log: Log
-    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: bool = False
     turned: Callable[[], None] = field(default=lambda: None)
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: int = -1
     _version: int = -1
+    _late: bool = False
     _ailing: bool = False
     _pruned_at: datetime | None = None
+
+    def stop(self) -> None:
+        """End the loop after the turn that runs."""
+        self.stopping = True
+        self._woken.set()
+
+    def nudge(self) -> None:
+        """Look again at once: a slot is free."""
+        self._woken.set()
 
     async def run(self) -> None:
         """Turn and wait until told to stop; a storage that cannot be used is waited for."""
         watch, retry_s = JumpWatch(self.clock), 1.0
         beating = asyncio.create_task(self._beat_until_stopped())
         try:
-            while not self.stopping.is_set():
+            while not self.stopping:
                 try:
                     wake = await self.turn()
                     self._recovered()
@@ -85,27 +96,27 @@ class Loop:
 
     async def _wait(self, until: datetime, watch: JumpWatch) -> None:
         """Wait for the earliest of all reasons to look again."""
-        while not self.stopping.is_set():
+        while not self.stopping:
             jumped = watch.look()
             if jumped is not None:
                 await self._note_jump(jumped)
                 return
             left_s = (until - self.clock.now()).total_seconds()
-            if left_s <= 0 or await self._moved():
+            if left_s <= 0 or await self._moved() or await self._woken_within(min(LOOK_S, left_s)):
                 return
-            await self._stopping_within(min(LOOK_S, left_s))
 
-    async def _stopping_within(self, seconds: float) -> None:
-        """Return after so many seconds, or at once when the worker is to stop."""
-        loop = asyncio.get_running_loop()
-        waiter = loop.create_future()
-        timer = loop.call_later(seconds, _resolve, waiter)
-        stop = asyncio.ensure_future(self.stopping.wait())
-        try:
-            await asyncio.wait((waiter, stop), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            timer.cancel()
-            stop.cancel()
+    async def _woken_within(self, seconds: float) -> bool:
+        """Wait so many seconds at most; return whether somebody nudged."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
+        await self._woken.wait()
+        timer.cancel()
+        self._woken.clear()
+        nudged, self._late = not self._late, False
+        return nudged
+
+    def _timed_out(self) -> None:
+        self._late = True
+        self._woken.set()
 
     async def _moved(self) -> bool:
         """Say whether somebody changed something that this loop has not looked at; heartbeats and logs do not count."""
@@ -156,7 +167,7 @@ class Loop:
     def _suffer(self, error: StorageUnusable) -> None:
         """Say once that nothing can be admitted, and why."""
         if not self._ailing:
-            self.log.error("storage_unusable", message=error.sentence(), admitting=False)
+            self.log.problem("storage_unusable", message=error.sentence(), admitting=False)
             self.pulse.note_error(error.code, error.sentence())
         self._ailing = True
 
@@ -184,10 +195,3 @@ class Loop:
         self._pruned_at = now
         with self.store.write(durable=False) as tx:
             changes.prune(tx)
-
-
-def _resolve(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
-
-

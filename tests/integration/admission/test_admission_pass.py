@@ -102,7 +102,7 @@ def test_overlap_skip_names_the_work_that_is_in_the_way(world: World) -> None:
     world.sql("UPDATE work SET status = 'waitingForApproval'")
     world.sql(
         "INSERT INTO pending_action (id, workspace_id, work_id, run_id, position, step_id, trigger_uid, kind, title,"
-        " message, form, status, created_at, expires_at, \"values\") VALUES"
+        ' message, form, status, created_at, expires_at, "values") VALUES'
         " ('a', 'w', ?, 'r', 0, 's', 't', 'approvalRequired', 'Release 3 rows?', '', '{}', 'pending', 0, 0, 'null')",
         first,
     )
@@ -122,7 +122,12 @@ def test_allow_with_a_limit_lets_so_many_run_and_no_more(world: World) -> None:
     for _ in range(4):
         world.advance(seconds=60)
         world.pass_once()
-    assert [reason for _, reason, _ in world.decisions()] == ["on_time", "on_time", "concurrency_skip", "concurrency_skip"]
+    assert [reason for _, reason, _ in world.decisions()] == [
+        "on_time",
+        "on_time",
+        "concurrency_skip",
+        "concurrency_skip",
+    ]
     world.sql("UPDATE work SET status = 'failed' WHERE rowid = (SELECT min(rowid) FROM work)")
     world.advance(seconds=60)
     assert len(world.pass_once().submitted) == 1
@@ -172,7 +177,7 @@ def test_a_pinned_version_is_written_on_the_work(world: World) -> None:
 def test_more_due_triggers_than_fit_one_transaction_all_fire_in_one_pass(world: World) -> None:
     for number in range(3):
         world.trigger(f"t{number}")
-    world.pipeline._limit = 2  # noqa: SLF001 - the size of a batch is no setting
+    world.pipeline._limit = 2
     world.advance(seconds=60)
     report = world.pass_once()
     assert len(report.submitted) == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,22 +42,41 @@ delays = st.dictionaries(times, st.integers(0, 60), max_size=40)
 policies = st.builds(Policy, misfire=st.sampled_from(["skip", "fireOnce"]), misfire_threshold_s=st.integers(0, 50))
 
 
+@dataclass(frozen=True)
+class Case:
+    """One question to `judge`."""
+
+    rule: Listed
+    late: dict[int, int]
+    policy: Policy
+    mark: int
+    now: int
+    paused: list[Window]
+
+    def due_of(self, nominal: int) -> int:
+        return delayed(self.rule, self.late)(nominal)
+
+    def due(self) -> list[int]:
+        return [t for t in self.rule.members if t > self.mark and self.due_of(t) <= self.now]
+
+    def judged(self) -> Judgement:
+        return judge(self.rule, self.due_of, self.policy, mark=self.mark, now=self.now, windows=self.paused)
+
+
+cases = st.builds(Case, rules, delays, policies, times, times, windows)
+
+
 def members_of(rule: Listed, decided: Judgement) -> list[int]:
     """Return each nominal time that the ranges and a plain candidate stand for."""
-    inside = [t for part in decided.ranges for t in rule.members if part.first <= t <= part.last]
-    return inside
+    return [t for part in decided.ranges for t in rule.members if part.first <= t <= part.last]
 
 
-@given(rules, delays, policies, times, times, windows)
-def test_each_due_time_is_decided_exactly_once(
-    rule: Listed, late: dict[int, int], policy: Policy, mark: int, now: int, paused: list[Window]
-) -> None:
-    due_of = delayed(rule, late)
-    due = [t for t in rule.members if t > mark and due_of(t) <= now]
-    made = judge(rule, due_of, policy, mark=mark, now=now, windows=paused)
+@given(cases)
+def test_each_due_time_is_decided_exactly_once(case: Case) -> None:
+    due, made = case.due(), case.judged()
     assert made.decided == len(due)
-    assert made.mark == max([mark, *due])
-    inside = members_of(rule, made)
+    assert made.mark == max([case.mark, *due])
+    inside = members_of(case.rule, made)
     assert len(inside) == len(set(inside)) == sum(part.count for part in made.ranges)
     assert set(inside) <= set(due)
     if made.candidate is not None:
@@ -63,29 +84,22 @@ def test_each_due_time_is_decided_exactly_once(
         assert made.candidate.nominal in due
 
 
-@given(rules, delays, policies, times, times, windows)
-def test_each_nominal_time_is_judged_by_the_window_that_covers_it(
-    rule: Listed, late: dict[int, int], policy: Policy, mark: int, now: int, paused: list[Window]
-) -> None:
-    due_of = delayed(rule, late)
-    due = [t for t in rule.members if t > mark and due_of(t) <= now]
-    covered = [t for t in due if any(w.from_s <= t and (w.until_s is None or t < w.until_s) for w in paused)]
-    made = judge(rule, due_of, policy, mark=mark, now=now, windows=paused)
+@given(cases)
+def test_each_nominal_time_is_judged_by_the_window_that_covers_it(case: Case) -> None:
+    due, made = case.due(), case.judged()
+    covered = [t for t in due if any(w.from_s <= t and (w.until_s is None or t < w.until_s) for w in case.paused)]
     ranges = [part for part in made.ranges if part.reason == "paused"]
-    assert [t for part in ranges for t in rule.members if part.first <= t <= part.last] == covered
+    assert [t for part in ranges for t in case.rule.members if part.first <= t <= part.last] == covered
     assert made.candidate is None or made.candidate.nominal not in covered
 
 
-@given(rules, delays, policies, times, times, windows)
-def test_the_newest_free_time_is_on_time_within_the_threshold(
-    rule: Listed, late: dict[int, int], policy: Policy, mark: int, now: int, paused: list[Window]
-) -> None:
-    due_of = delayed(rule, late)
-    made = judge(rule, due_of, policy, mark=mark, now=now, windows=paused)
+@given(cases)
+def test_the_newest_free_time_is_on_time_within_the_threshold(case: Case) -> None:
+    made = case.judged()
     covered = {t for part in made.ranges if part.reason == "paused" for t in range(part.first, part.last + 1)}
-    free = [t for t in rule.members if t > mark and due_of(t) <= now and t not in covered]
-    punctual = bool(free) and now - due_of(free[-1]) <= policy.misfire_threshold_s
-    if policy.misfire == "skip":
+    free = [t for t in case.due() if t not in covered]
+    punctual = bool(free) and case.now - case.due_of(free[-1]) <= case.policy.misfire_threshold_s
+    if case.policy.misfire == "skip":
         assert (made.candidate is not None) == punctual
         assert made.candidate is None or made.candidate.count == 1
     else:
@@ -97,17 +111,16 @@ def test_the_newest_free_time_is_on_time_within_the_threshold(
         assert (made.candidate.reason == "on_time") == (punctual and made.candidate.count == 1)
 
 
-@given(rules, delays, policies, times, st.lists(times, min_size=1, max_size=8), windows)
+@given(cases, st.lists(times, min_size=1, max_size=8))
 def test_any_number_of_passes_decides_what_one_pass_does_and_the_mark_never_moves_back(
-    rule: Listed, late: dict[int, int], policy: Policy, mark: int, moments: list[int], paused: list[Window]
+    case: Case, moments: list[int]
 ) -> None:
-    due_of = delayed(rule, late)
-    at, decided = mark, 0
+    at, decided = case.mark, 0
     for now in moments:  # in any order: the clock may step back
-        made = judge(rule, due_of, policy, mark=at, now=now, windows=paused)
+        made = replace(case, mark=at, now=now).judged()
         assert made.mark >= at
         at, decided = made.mark, decided + made.decided
-    assert decided == judge(rule, due_of, policy, mark=mark, now=max(moments), windows=paused).decided
+    assert decided == replace(case, now=max(moments)).judged().decided
 
 
 @given(rules, policies, times, times, windows)
