@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from core import views
-from core.access import audit, scope as scopes
+from core.access import audit
+from core.access import scope as scopes
 from core.access.service import open_scope
 from core.admission import control
 from core.clock import Clock, SystemClock
@@ -141,13 +142,24 @@ class Deck:
         Raises `Invalid` with every fault of every document, `StaleETag` where `metadata.eTag` is not the stored one.
         """
         documents = parse_documents(text, filename=filename, namespace=self._namespace)
-        with self._writing(dry_run=dry_run) as tx:
+        with self._writing() as tx:
             return service.apply(
-                tx, self._scope, documents, hooks=control, now=self._clock.now(), prune=prune, confirm_scope=confirm_scope
+                tx,
+                self._scope,
+                documents,
+                hooks=control,
+                now=self._clock.now(),
+                dry_run=dry_run,
+                prune=prune,
+                confirm_scope=confirm_scope,
             )
 
     def diff(self, text: str, *, prune: bool = False, filename: str = "") -> tuple[views.Applied, ...]:
         """Return what `apply` would do, and do nothing."""
+        if self._scope.read_only:
+            documents = parse_documents(text, filename=filename, namespace=self._namespace)
+            with self._reading("resources/read") as reading:
+                return service.diff(reading.tx, self._scope, documents)
         return self.apply(text, dry_run=True, prune=prune, confirm_scope=True, filename=filename)
 
     def validate(self, text: str) -> tuple[Fault, ...]:
@@ -383,7 +395,10 @@ class Deck:
             )
 
     def test_fire(
-        self, flow: str, input: Mapping[str, Any] | None = None, namespace: str | None = None  # noqa: A002 - the word of the resource
+        self,
+        flow: str,
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the resource
+        namespace: str | None = None,
     ) -> views.Effect:
         """Run a Flow once without a Trigger; the Work is marked as a test."""
         with self._writing() as tx:
@@ -406,15 +421,13 @@ class Deck:
             yield self._reading_in(tx)
 
     @contextmanager
-    def _writing(self, *, dry_run: bool = False) -> Iterator[Transaction]:
+    def _writing(self) -> Iterator[Transaction]:
         """Open a writing transaction; a denial inside is audited in a transaction of its own."""
-        if self._scope.read_only and not dry_run:
+        if self._scope.read_only:
             raise Denied("this deck is open read-only", "open it without --read-only to change anything")
         try:
             with self._store.write() as tx:
                 yield tx
-                if dry_run:
-                    tx.connection.rollback()
         except Denied as denied:
             audit.denied(self._store, self._scope, denied, self._clock.now())
             raise

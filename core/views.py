@@ -29,6 +29,8 @@ WorkResult = Literal["success", "no_work", "failed", "cancelled", "outcome_unkno
 StepStatus = Literal["pending", "running", "waiting", "completed", "failed", "skipped", "cancelled"]
 ActionStatus = Literal["pending", "completed", "cancelled", "expired"]
 
+LinkState = Literal["ok", "stop", "info"]
+
 ACTIVE_WORK: tuple[str, ...] = ("pending", "queued", "running", "waitingForInput", "waitingForApproval")
 
 
@@ -315,7 +317,7 @@ class ChainLink:
     title: str
     at: datetime | None
     detail: str
-    state: Literal["ok", "stop", "info"]
+    state: LinkState
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -169,8 +170,8 @@ def _occurrence(subject: Subject, identity: str, kind: str, moment: Moment) -> R
 
 
 def covering(windows: Sequence[Window], now: datetime) -> Window | None:
-    """Return the pause that covers an instant, if one does."""
-    at = now.timestamp()
+    """Return the pause that covers the next whole second, if one does: nominal times lie on those alone."""
+    at = math.ceil(now.timestamp())
     return next((w for w in windows if w.from_s <= at and (w.until_s is None or at < w.until_s)), None)
 
 

@@ -25,9 +25,9 @@ class Reading:
 def only(found: Sequence[Found], what: str, given: str) -> Found:
     """Return the single match of an id or its prefix; none and several are refused."""
     if not given:
-        raise Usage(f"no {what} id was given", f"name one by its id or the first characters of it")
+        raise Usage(f"no {what} id was given", "name one by its id or the first characters of it")
     if not found:
-        raise NotFound(f"there is no {what} {given!r} in this workspace", f"list them with `triggerdeck get`")
+        raise NotFound(f"there is no {what} {given!r} in this workspace", "list them with `triggerdeck get`")
     if len(found) > 1:
         raise Usage(f"{given!r} is the beginning of several {what} ids", "give more characters")
     return found[0]

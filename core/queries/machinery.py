@@ -30,7 +30,7 @@ def status(reading: Reading, *, workspace: str, read_only: bool) -> Status:
         inbox=read_machinery.count_pending(tx, workspace_id, now),
         active_work=sum(read_history.work_counts(tx, workspace_id).values()),
         next_due_at=read_triggers.next_due(tx, workspace_id),
-        seq=changes.newest(tx),
+        seq=changes.latest(tx),
         read_only=read_only,
     )
 
@@ -97,7 +97,7 @@ def away(reading: Reading, since: datetime | None) -> Away:
 
 
 def _worker(beat: dict[str, Any], now: datetime) -> WorkerView:
-    fields = {name: beat[name] for name in WorkerView.__slots__}  # type: ignore[attr-defined]  # a slotted dataclass
+    fields = {name: beat[name] for name in WorkerView.__slots__}
     return WorkerView(
         **{
             **fields,

@@ -12,7 +12,7 @@ from core.queries.cursors import decode_cursor, encode_cursor
 from core.queries.schedules import schedule_of
 from core.queries.sentences import REASONS, duration_words
 from core.storage import read_history, read_triggers
-from core.views import ChainLink, OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
+from core.views import ChainLink, LinkState, OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
 
 
 def page(
@@ -62,7 +62,7 @@ def chain(row: OccurrenceRow, definition: dict[str, Any]) -> tuple[ChainLink, ..
         late = duration_words(row.dispatched_at - (row.due_at or row.admitted_at))
         links.append(ChainLink("taken by the runtime", row.dispatched_at, f"{late} after it was due", "ok"))
     if row.work_status is not None:
-        state = "stop" if row.work_status in {"failed", "cancelled"} else "ok"
+        state: LinkState = "stop" if row.work_status in {"failed", "cancelled"} else "ok"
         links.append(ChainLink("work", None, f"{(row.work_id or '')[:8]} is {row.work_status}", state))
     return tuple(links)
 
@@ -114,9 +114,10 @@ def _authority(row: OccurrenceRow) -> ChainLink:
 
 
 def _policies(row: OccurrenceRow, definition: dict[str, Any]) -> list[ChainLink]:
-    misfire = definition.get("misfirePolicy", "skip")
+    misfire = definition.get("misfirePolicy", "fireOnce")
     overlap = definition.get("concurrencyPolicy", "skip")
-    links = []
+    links: list[ChainLink] = []
+    state: LinkState
     if row.reason in {"missed", "coalesced"}:
         state = "stop" if row.reason == "missed" else "info"
         threshold = definition.get("misfireThreshold", "PT1M")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 from core import zones
+from core.admission.identity import due_time
 from core.clock import epoch_seconds, from_epoch
 from core.errors import Invalid
-from core.triggers import Fire, Schedule, explain, parse_duration_s, parse_schedule, preview
+from core.triggers import Fire, Schedule, explain, fire_notes, parse_schedule, preview
 from core.views import FireChange, FireView, SchedulePreview
 
 PREVIEW_LIMIT = 10_000
@@ -29,17 +30,6 @@ def schedule_of(uid: str, generation: int, definition: Mapping[str, Any]) -> Sch
             _parsed.clear()
         found = _parsed[key] = parse_schedule(definition["source"]["schedule"])
     return found
-
-
-def jitter_s(definition: Mapping[str, Any]) -> int:
-    """Return the jitter of a definition in seconds."""
-    schedule = (definition.get("source") or {}).get("schedule") or {}
-    return _seconds(str(schedule.get("jitter") or "PT0S"))
-
-
-@lru_cache(maxsize=64)
-def _seconds(text: str) -> int:
-    return parse_duration_s(text)
 
 
 def preview_rule(
@@ -63,15 +53,15 @@ def preview_rule(
     )
 
 
-def view_fires(schedule: Schedule, after: int, count: int, *, jitter: int, uid: str) -> tuple[FireView, ...]:
+def trigger_fires(schedule: Schedule, after: int, count: int, *, workspace_id: str, uid: str) -> tuple[FireView, ...]:
     """Return the next fires of a saved Trigger with their due times."""
-    return tuple(map(_fire_view, preview(schedule, after, count, jitter_s=jitter, key=uid, skipped=True)))
+    due = partial(due_time, schedule, workspace_id, uid)
+    return tuple(map(_fire_view, preview(schedule, after, count, skipped=True, due=due)))
 
 
 def next_note(schedule: Schedule, nominal: int) -> str:
     """Return what is special about one fire: a gap, an overlap, or nothing."""
-    found = preview(schedule, nominal - 1, 1)
-    return found[0].notes[0] if found and found[0].notes else ""
+    return next(fire_notes(schedule, nominal), "")
 
 
 def fire_change(before: Mapping[str, Any] | None, after: Mapping[str, Any], now: datetime, days: int) -> FireChange:

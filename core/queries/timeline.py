@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -19,7 +20,8 @@ from core.views import PauseView, Timeline, TimelineLane, TriggerQuery
 MAX_SLOTS = 2_000
 
 
-class Grid(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Grid:
     """Equal slots from `start`, in epoch seconds."""
 
     start: int
@@ -140,14 +142,17 @@ def _covered(pauses: list[PauseView], at: datetime) -> bool:
 def _clock_marks(record: TriggerRecord, grid: Grid) -> set[tuple[int, str]]:
     if record.time_zone is None:
         return set()
-    crossed = zones.zone(record.time_zone).transitions(grid.start - 1, grid.end - 1)
+    crossed = _crossed(record.time_zone, grid)
     return {(grid.slot(t.at), "gap" if t.offset_after > t.offset_before else "overlap") for t in crossed}
 
 
 def _transitions(records: list[TriggerRecord], grid: Grid) -> tuple[tuple[datetime, str], ...]:
     names = sorted({record.time_zone for record in records if record.time_zone})
-    crossed = [(from_epoch(t.at), name) for name in names for t in zones.zone(name).transitions(grid.start - 1, grid.end - 1)]
-    return tuple(sorted(crossed))
+    return tuple(sorted((from_epoch(change.at), name) for name in names for change in _crossed(name, grid)))
+
+
+def _crossed(zone: str, grid: Grid) -> Iterator[zones.Transition]:
+    return zones.zone(zone).transitions(grid.start - 1, grid.end - 1)
 
 
 def window_around(now: datetime, span: timedelta) -> tuple[datetime, datetime]:

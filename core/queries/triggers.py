@@ -9,9 +9,10 @@ from typing import Any
 from core.clock import epoch_seconds
 from core.errors import Invalid, NotFound
 from core.queries.context import Reading
-from core.queries.schedules import jitter_s, next_note, schedule_of, view_fires
+from core.queries.schedules import next_note, schedule_of, trigger_fires
 from core.storage import read_history, read_triggers
 from core.storage.read_triggers import TriggerRecord
+from core.triggers import explain
 from core.views import FireView, OccurrenceQuery, Page, TriggerQuery, TriggerRow, TriggerView
 
 DETAIL_FIRES = 10
@@ -20,9 +21,7 @@ DETAIL_OCCURRENCES = 20
 
 def page(reading: Reading, query: TriggerQuery, *, offset: int, limit: int | None) -> Page[TriggerRow]:
     """Return one stretch of Triggers with their last outcomes and a note on the next fire."""
-    records, total = read_triggers.list_triggers(
-        reading.tx, reading.workspace_id, query, offset=offset, limit=limit
-    )
+    records, total = read_triggers.list_triggers(reading.tx, reading.workspace_id, query, offset=offset, limit=limit)
     recent = read_triggers.recent_letters(reading.tx, [record.uid for record in records])
     rows = tuple(replace(row_of(record), recent=recent.get(record.uid, "")) for record in records)
     return Page(rows, total, offset)
@@ -81,21 +80,20 @@ def view(reading: Reading, uid: str, manifest: dict[str, Any], etag: str) -> Tri
 
 
 def _forecast(reading: Reading, record: TriggerRecord) -> tuple[str, tuple[str, ...], tuple[FireView, ...]]:
-    from core.triggers import explain
-
     try:
         schedule = schedule_of(record.uid, record.generation, record.definition)
     except Invalid as broken:
         return record.words, (str(broken),), ()
     after = epoch_seconds(record.mark_at) if record.mark_at and record.enabled else epoch_seconds(reading.now)
     told = explain(schedule)
-    fires = view_fires(schedule, after, DETAIL_FIRES, jitter=jitter_s(record.definition), uid=record.uid)
+    fires = trigger_fires(schedule, after, DETAIL_FIRES, workspace_id=reading.workspace_id, uid=record.uid)
     return told.words, tuple(told.notes), fires
 
 
 def _flow(record: TriggerRecord) -> str:
     target = (record.definition.get("target") or {}).get("flow") or {}
-    name = record.flow_name if record.flow_namespace == record.namespace else f"{record.flow_namespace}/{record.flow_name}"
+    elsewhere = record.flow_namespace != record.namespace
+    name = f"{record.flow_namespace}/{record.flow_name}" if elsewhere else record.flow_name
     version = target.get("version")
     return f"{name}@{version}" if version is not None else name
 

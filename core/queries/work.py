@@ -7,7 +7,7 @@ from typing import Any
 from core.queries.context import Reading, only
 from core.queries.cursors import decode_cursor, encode_cursor
 from core.storage import read_history, read_machinery
-from core.views import ActionRow, ActionView, ChainLink, LogRow, Page, StepView, WorkQuery, WorkRow, WorkView
+from core.views import ActionRow, ActionView, ChainLink, LinkState, LogRow, Page, StepView, WorkQuery, WorkRow, WorkView
 from core.work.actions import decisions, form_schema
 
 
@@ -119,10 +119,10 @@ def _events(row: WorkRow, runs: list[Any], steps: tuple[StepView, ...]) -> tuple
     ]
     for step in steps:
         if step.started_at is not None:
-            state = "stop" if step.status == "failed" else "info"
+            state: LinkState = "stop" if step.status == "failed" else "info"
             detail = step.error or step.status
             links.append(ChainLink(f"step {step.step_id}", step.ended_at or step.started_at, detail, state))
     if row.ended_at is not None:
-        state = "ok" if row.status == "completed" else "stop"
-        links.append(ChainLink(row.status, row.ended_at, row.error or row.result or "", state))
+        ended: LinkState = "ok" if row.status == "completed" else "stop"
+        links.append(ChainLink(row.status, row.ended_at, row.error or row.result or "", ended))
     return tuple(links)

@@ -25,9 +25,23 @@ _version = table_of(FlowVersion).c
 Key = tuple[datetime, str]
 
 _OCCURRENCE_COLUMNS = (
-    "id trigger_uid trigger_name namespace generation kind at nominal_at due_at observed_at admitted_at"
-    " dispatched_at outcome reason message work_id"
-).split()
+    "id",
+    "trigger_uid",
+    "trigger_name",
+    "namespace",
+    "generation",
+    "kind",
+    "at",
+    "nominal_at",
+    "due_at",
+    "observed_at",
+    "admitted_at",
+    "dispatched_at",
+    "outcome",
+    "reason",
+    "message",
+    "work_id",
+)
 
 
 def list_occurrences(

@@ -34,7 +34,7 @@ _run = table_of(FlowRun).c
 _step = table_of(FlowStep).c
 _work = table_of(Work).c
 
-_ACTION_COLUMNS = [
+_ACTION_COLUMNS = (
     "id",
     "work_id",
     "trigger_name",
@@ -48,7 +48,7 @@ _ACTION_COLUMNS = [
     "decision",
     "answered_by",
     "ended_at",
-]
+)
 
 
 def runs_of(tx: Transaction, work_id: str) -> list[RunView]:
@@ -161,8 +161,7 @@ def put_fact(tx: Transaction, name: str, value: str) -> None:
 
 def _actions(*extra: Any) -> Any:
     columns: Sequence[Any] = [
-        _work.trigger_name if name == "trigger_name" else _principal_name() if name == "answered_by" else _action[name]
-        for name in _ACTION_COLUMNS
+        _work.trigger_name if name == "trigger_name" else _action[name] for name in _ACTION_COLUMNS
     ]
     joined = (
         table_of(PendingAction)
@@ -170,11 +169,6 @@ def _actions(*extra: Any) -> Any:
         .outerjoin(table_of(Principal), _principal.id == _work.principal_id)
     )
     return select(*columns, *extra).select_from(joined)
-
-
-def _principal_name() -> Any:
-    people = table_of(Principal).alias("answerer")
-    return select(people.c.name).where(people.c.id == _action.answered_by).scalar_subquery()
 
 
 def _action_row(row: Any) -> ActionRow:
