@@ -10,7 +10,7 @@ from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
 
-from core.views import Applied, Away, Status
+from core.views import Applied, Status
 from tui.attention import Attention
 from tui.common_actions import CommonActions, Undo
 from tui.config import Config, PlaceConfig, load, save
@@ -20,7 +20,6 @@ from tui.navigation import BY_MODE, PLACES, History, Location
 from tui.present.lines import Tone
 from tui.present.status import FrameFacts
 from tui.present.times import my_zone
-from tui.present.words import away_words
 from tui.screens.place import Place
 from tui.screens.table_place import TablePlace
 from tui.theme import themes
@@ -79,18 +78,12 @@ class DeckApp(App[None]):
             self.live.start()
         if self.door.start_worker and not self.door.read_only:
             self.gateway.ask(self, start_worker, self._worker_started, group="worker.start")
-        self.gateway.ask(self, lambda deck: deck.away(), self._welcome, group="away")
         for fault in self.config.faults:
             self.flash(fault, "warn")
 
     def _worker_started(self, sentence: str) -> None:
         if sentence:
             self.flash(sentence, "ok")
-
-    def _welcome(self, away: Away) -> None:
-        """Say what happened since the last visit."""
-        if sentence := away_words(away, self.clock.now()):
-            self.flash(sentence, "bad" if away.failed or away.denied else "")
 
     def keep_config(self) -> str:
         """Write what is remembered; return what went wrong."""
@@ -108,9 +101,6 @@ class DeckApp(App[None]):
 
     def on_status_seen(self, message: StatusSeen) -> None:
         """Keep the status for the frame's first line."""
-        if self.status is not None and message.status.inbox > self.status.inbox:
-            self.bell()
-            self.flash("somebody is asked: 5 opens the inbox", "warn")
         self.status = message.status
         self.attention.seen(message.status)
         for place in self.places():

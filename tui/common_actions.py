@@ -76,10 +76,16 @@ class CommonActions:
             "work": ":w status:failed",
         }
         rows = [
-            plain_choice(place.mode, str(place.number), place.title, " ".join(place.aliases), (Piece(eg.get(place.mode, ""), "faint"),),
-                         words=f"{place.mode} {' '.join(place.aliases)} {place.number}")
+            plain_choice(
+                place.mode,
+                str(place.number),
+                place.title,
+                " ".join(place.aliases),
+                (Piece(eg.get(place.mode, ""), "faint"),),
+                words=f"{place.mode} {' '.join(place.aliases)} {place.number}",
+            )
             for place in PLACES
-        ]  # fmt: skip
+        ]
         self.app.push_screen(
             Chooser("Go to", columns, rows, free=True, hint="name, alias or link · enter goes"), self._go_typed
         )

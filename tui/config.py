@@ -74,7 +74,7 @@ def _place(name: str, said: Any) -> tuple[PlaceConfig, list[str]]:
     if not isinstance(said, Mapping):
         return PlaceConfig(), [f"deck.toml: places.{name} must be a table"]
     wrong = [f"deck.toml: places.{name}.{key} is not a setting" for key in said if key not in kinds]
-    good = {key: value for key, value in said.items() if key in kinds and type(value) is kinds[key]}
+    good: dict[str, Any] = {key: value for key, value in said.items() if key in kinds and type(value) is kinds[key]}
     wrong += [f"deck.toml: places.{name}.{key} has the wrong kind" for key in said if key in kinds and key not in good]
     return PlaceConfig(**good), wrong
 

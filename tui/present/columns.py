@@ -13,7 +13,10 @@ GAP = 2
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: `width` cells at least, `grow` shares what is left up to `most`; the highest `drop` goes first (0: never)."""
+    """One column: `width` cells at least; `grow` shares what is left, up to `most` cells.
+
+    Where the width does not suffice, the column with the highest `drop` goes first; 0 never goes.
+    """
 
     key: str
     title: str

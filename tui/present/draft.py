@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -43,25 +43,52 @@ SPECS: tuple[Spec, ...] = (
     Spec("every", "Every", f"{SCHEDULE}.every", shown_for=("interval",), hint="PT15M, P1D, P1M"),
     Spec("at", "At", f"{SCHEDULE}.at", shown_for=("once",), hint="2026-12-31T23:00:00+01:00"),
     Spec("timeZone", "Zone", f"{SCHEDULE}.timeZone", hint="enter lists all zones"),
-    Spec("gap", "DST gap", f"{SCHEDULE}.daylightSaving.gap", "options",
-         (("auto", "auto"), ("shift", "shift"), ("skip", "skip")), ("cron", "interval")),
-    Spec("overlapDst", "DST twice", f"{SCHEDULE}.daylightSaving.overlap", "options",
-         (("auto", "auto"), ("first", "first"), ("second", "second"), ("both", "both")), ("cron", "interval")),
+    Spec(
+        "gap",
+        "DST gap",
+        f"{SCHEDULE}.daylightSaving.gap",
+        "options",
+        (("auto", "auto"), ("shift", "shift"), ("skip", "skip")),
+        ("cron", "interval"),
+    ),
+    Spec(
+        "overlapDst",
+        "DST twice",
+        f"{SCHEDULE}.daylightSaving.overlap",
+        "options",
+        (("auto", "auto"), ("first", "first"), ("second", "second"), ("both", "both")),
+        ("cron", "interval"),
+    ),
     Spec("flow", "Flow", "definition.target.flow", "flow", hint="enter lists the flows"),
     Spec("input", "Input", "definition.input", "json"),
     Spec("enabled", "Enabled", "definition.enabled", "switch", (("false", "off"), ("true", "on"))),
-    Spec("misfirePolicy", "Missed", "definition.misfirePolicy", "options", (("fireOnce", "fire once"), ("skip", "skip"))),
+    Spec(
+        "misfirePolicy", "Missed", "definition.misfirePolicy", "options", (("fireOnce", "fire once"), ("skip", "skip"))
+    ),
     Spec("misfireThreshold", "Late after", "definition.misfireThreshold", hint="PT1M"),
-    Spec("concurrencyPolicy", "Overlap", "definition.concurrencyPolicy", "options", (("skip", "skip"), ("allow", "allow"))),
+    Spec(
+        "concurrencyPolicy",
+        "Overlap",
+        "definition.concurrencyPolicy",
+        "options",
+        (("skip", "skip"), ("allow", "allow")),
+    ),
     Spec("maxActive", "At most", "definition.maxActive", "number", hint="with allow: how many at once"),
     Spec("startAt", "Start", f"{SCHEDULE}.startAt", shown_for=("cron", "interval"), hint="2026-03-28T00:00:00+01:00"),
     Spec("endAt", "End", f"{SCHEDULE}.endAt", shown_for=("cron", "interval"), hint="exclusive"),
-    Spec("maxOccurrences", "Max times", f"{SCHEDULE}.maxOccurrences", "number", shown_for=("cron", "interval"), hint="counted from start"),
+    Spec(
+        "maxOccurrences",
+        "Max times",
+        f"{SCHEDULE}.maxOccurrences",
+        "number",
+        shown_for=("cron", "interval"),
+        hint="counted from start",
+    ),
     Spec("jitter", "Jitter", f"{SCHEDULE}.jitter", hint="PT10M spreads the load"),
     Spec("displayName", "Title", "definition.displayName"),
     Spec("description", "About", "definition.description"),
     Spec("tags", "Tags", "metadata.tags", "words", hint="words, with blanks between"),
-)  # fmt: skip
+)
 BY_KEY = {spec.key: spec for spec in SPECS}
 DEFAULTS = {
     "gap": "auto",
@@ -92,7 +119,7 @@ def fresh(namespace: str, zone: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A manifest with edits; `texts` holds what was typed where it is not yet a value (broken JSON, words for numbers)."""
+    """A manifest with edits; `texts` holds what was typed where it is no value yet: broken JSON, words for numbers."""
 
     base: Mapping[str, Any]
     manifest: Mapping[str, Any]
@@ -209,31 +236,32 @@ def shown(spec: Spec, value: Any) -> str:
     return str(value)
 
 
+def json_text(value: Any) -> str:
+    """Return JSON on one line where it is short, else indented."""
+    short = json.dumps(value, ensure_ascii=False)
+    return short if len(short) <= 60 else json.dumps(value, ensure_ascii=False, indent=1)
+
+
 def read(spec: Spec, text: str, now: Any) -> Any:
     """Return a text as the manifest's value; raise ValueError where it is none. `now` is the value that stands there."""
     text = text.strip()
-    if spec.kind == "switch":
-        return text == "true"
-    if spec.kind == "json":
-        return json_object(text)
-    if not text:
-        return None if spec.path != "metadata.name" else ""
-    if spec.kind == "number":
-        return int(text)
-    if spec.kind == "words":
-        return text.split()
-    if spec.kind == "flow":
-        return flow_value(text, now)
+    if not text and spec.kind != "switch":
+        return "" if spec.path == "metadata.name" else None
     if spec.kind == "options" and now is None and text == DEFAULTS.get(spec.key):
         return None
-    return text
+    readers: dict[str, Callable[[str], Any]] = {
+        "switch": lambda said: said == "true",
+        "json": json_object,
+        "number": int,
+        "words": str.split,
+        "flow": lambda said: flow_value(said, now),
+    }
+    return readers.get(spec.kind, str)(text)
 
 
-def json_object(text: str) -> dict[str, Any] | None:
-    """Read a JSON object; nothing for no text."""
-    if not text:
-        return None
-    value = json.loads(text)
+def json_object(text: str) -> dict[str, Any]:
+    """Read a JSON object."""
+    value: Any = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError(text)  # noqa: TRY004  one error for all that is no object
     return value

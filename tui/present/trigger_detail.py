@@ -13,7 +13,8 @@ from tui.present.times import ago, countdown, full, near, offset, offset_text, s
 
 OUTCOME: dict[str, Piece] = {
     "submitted": Piece("✓", "ok"), "skipped": Piece("·", "warn"), "failed": Piece("✕", "bad"),
-    "pending": Piece("…", "busy"), "joined": Piece("∪", "ok"), "deferred": Piece("…", "busy"), "dropped": Piece("·", "warn"),
+    "pending": Piece("…", "busy"), "joined": Piece("∪", "ok"), "deferred": Piece("…", "busy"),
+    "dropped": Piece("·", "warn"),
 }  # fmt: skip
 
 
@@ -131,10 +132,14 @@ def _active(works: tuple[WorkRow, ...], now: datetime) -> list[Line]:
     if not works:
         return []
     rows = [
-        line(Piece(f"  {work.id[:6]} ", "accent"), Piece(f"{work.status} ", "busy"), f"{work.steps_done}/{work.steps_total} ",
-             Piece(ago(work.started_at or work.created_at, now), "dim"))
+        line(
+            Piece(f"  {work.id[:6]} ", "accent"),
+            Piece(f"{work.status} ", "busy"),
+            f"{work.steps_done}/{work.steps_total} ",
+            Piece(ago(work.started_at or work.created_at, now), "dim"),
+        )
         for work in works[:4]
-    ]  # fmt: skip
+    ]
     return [_head("active work"), *rows]
 
 

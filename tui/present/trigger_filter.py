@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from core.errors import Fault
 from core.views import Phase, TriggerQuery
@@ -33,8 +33,13 @@ def parse_filter(text: str, *, sort: Sort = "next", descending: bool = False) ->
         if fault is not None:
             faults.append(fault)
         elif value:
-            query = replace(query, **{key: value.lower() if key == "phase" else value})
+            query = _with(query, key, value)
     return replace(query, text=" ".join(words)), tuple(faults)
+
+
+def _with(query: TriggerQuery, key: str, value: str) -> TriggerQuery:
+    parts: dict[str, Any] = {key: value.lower() if key == "phase" else value}
+    return replace(query, **parts)
 
 
 def _check(key: str, value: str) -> Fault | None:

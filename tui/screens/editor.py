@@ -27,7 +27,7 @@ from tui.present.times import full
 from tui.screens.change_dialog import ChangeDialog, ConflictDialog
 from tui.screens.place import Place
 from tui.screens.trigger_steering import bare
-from tui.widgets.chooser import Chooser, plain_choice
+from tui.widgets.chooser import Choice, Chooser, plain_choice
 from tui.widgets.dialog import Confirm, Sheet
 from tui.widgets.lines_view import LinesView
 from tui.widgets.schedule_fields import DraftForm
@@ -250,12 +250,13 @@ class EditorScreen(Place):
             Column("steps", "steps", 6),
             Column("used", "used by", 8),
         )
-        rows = [
-            plain_choice(self._flow_name(flow), self._flow_name(flow), f"v{flow.active_version}" if flow.active_version else "none",
-                         str(flow.step_count), str(flow.used_by), words=f"{flow.namespace} {flow.name} {flow.display_name}")
-            for flow in self.flows
-        ]  # fmt: skip
+        rows = [self._flow_choice(flow) for flow in self.flows]
         self.app.push_screen(Chooser("Flow", columns, rows, current=message.text), partial(self._picked, message.key))
+
+    def _flow_choice(self, flow: FlowRow) -> Choice:
+        name, active = self._flow_name(flow), f"v{flow.active_version}" if flow.active_version else "none"
+        words = f"{flow.namespace} {flow.name} {flow.display_name}"
+        return plain_choice(name, name, active, str(flow.step_count), str(flow.used_by), words=words)
 
     def _flow_name(self, flow: FlowRow) -> str:
         here = self.draft.text("namespace") if self.draft else ""
@@ -335,8 +336,12 @@ class EditorScreen(Place):
             return
         self.app.push_screen(
             Confirm("Leave without saving?", ["What you changed here is lost."], do="leave", danger=True),
-            lambda yes: self.dismiss() if yes else None,
+            self._leave,
         )
+
+    def _leave(self, yes: bool | None) -> None:
+        if yes:
+            self.dismiss()
 
     # -- saving ---------------------------------------------------------------------------------------------------
 

@@ -47,7 +47,8 @@ class TriggerScreen(Steering):
 
     def renew(self) -> None:
         """Ask for it again."""
-        self.ask(lambda deck: deck.trigger(self._trigger, self._namespace), self._show, failed=self._gone, group="trigger")
+        name, namespace = self._trigger, self._namespace
+        self.ask(lambda deck: deck.trigger(name, namespace), self._show, failed=self._gone, group="trigger")
 
     def _show(self, view: TriggerView) -> None:
         self.view = view

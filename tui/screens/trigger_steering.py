@@ -144,9 +144,11 @@ class Steering(Place):
             return
         what = targets[0].name if len(targets) == 1 else f"{len(targets)} Triggers"
         blanks = (
-            Blank("note", "Note: why, for whoever sees it later", hint="storage is being moved", check=lambda text: "" if text else "say why"),
-            Blank("until", "Until: empty for open, or 90m, 12h, 2026-03-29T06:00Z", hint="open", check=self._check_until),
-        )  # fmt: skip
+            Blank("note", "Note: why, for whoever sees it later", hint="storage is being moved", check=_check_note),
+            Blank(
+                "until", "Until: empty for open, or 90m, 12h, 2026-03-29T06:00Z", hint="open", check=self._check_until
+            ),
+        )
         self.app.push_screen(ShortForm(f"Pause {what}", blanks, do="pause"), partial(self._paused, targets))
 
     def _check_until(self, text: str) -> str:
@@ -171,8 +173,10 @@ class Steering(Place):
         """Show what deleting means, ask, and keep the manifests for undoing."""
         targets = self.targets()
         what = targets[0].name if len(targets) == 1 else f"{len(targets)} Triggers"
-        effects = ["They fire no more: " + ", ".join(target.name for target in targets[:8]) + (" …" if len(targets) > 8 else ""),
-                   "Their history stays, and active Work goes on. u brings the definition back."]  # fmt: skip
+        effects = [
+            f"They fire no more: {names_of(targets)}.",
+            "Their history stays, and active Work goes on. u brings the definition back.",
+        ]
         self.app.push_screen(
             Confirm(f"Delete {what}?", effects, do="delete", danger=True), partial(self._deleted, targets)
         )
@@ -194,7 +198,7 @@ class Steering(Place):
         if len(targets) < 2:
             act()
             return
-        names = ", ".join(target.name for target in targets[:8]) + (" …" if len(targets) > 8 else "")
+        names = names_of(targets)
         self.app.push_screen(Confirm(title, [effect, names], do=do), lambda yes: act() if yes else None)
 
     def _bulk(
@@ -230,6 +234,15 @@ class Steering(Place):
             self.flash(" ".join((effect.message, *effect.notices)), "ok")
         else:
             self.flash(f"{len(result.done)} Triggers {word} · u undoes", "ok")
+
+
+def names_of(targets: Sequence[Target]) -> str:
+    """Return the first names of many."""
+    return ", ".join(target.name for target in targets[:8]) + (" …" if len(targets) > 8 else "")
+
+
+def _check_note(text: str) -> str:
+    return "" if text else "say why"
 
 
 def pause_end(text: str, now: datetime) -> datetime | None:

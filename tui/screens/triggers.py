@@ -16,7 +16,7 @@ from tui.actions import Action
 from tui.navigation import Location
 from tui.present.columns import Column
 from tui.present.fire_preview import preview_lines
-from tui.present.lines import Line, Piece, clean, line
+from tui.present.lines import Line, Piece, Tone, clean, line
 from tui.present.states import name_line, phase_mark, recent_bars, short_words
 from tui.present.times import near, until
 from tui.present.trigger_detail import detail_lines
@@ -85,9 +85,10 @@ class TriggersPlace(TablePlace[TriggerRow], Steering):
         """Return one line per column."""
         zone, now = self.zone_for(row.time_zone), self.now
         note = (Piece("⚠", "warn"),) if row.next_note else ()
-        far = "dim" if row.next_due_at is None or (row.next_due_at - now).total_seconds() > 3600 else ""
+        ink: Tone = "" if row.enabled else "dim"
+        far: Tone = "dim" if row.next_due_at is None or (row.next_due_at - now).total_seconds() > 3600 else ""
         return (
-            name_line(row), phase_mark(row.phase), line(Piece(clean(short_words(row.words)), "" if row.enabled else "dim")),
+            name_line(row), phase_mark(row.phase), line(Piece(clean(short_words(row.words)), ink)),
             line(near(row.next_due_at, now, zone), note), line(Piece(until(row.next_due_at, now), far)),
             recent_bars(row.recent),
         )  # fmt: skip

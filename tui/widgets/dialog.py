@@ -94,8 +94,10 @@ class ShortForm(ModalScreen[dict[str, str] | None]):
 
     DEFAULT_CSS = """
     ShortForm { align: center middle; background: $deck-back 60%; }
-    ShortForm > Vertical { width: 80%; max-width: 84; height: auto; background: $deck-back; border: round $deck-faint; }
-    ShortForm Input, ShortForm Input:focus { height: 1; border: none; padding: 0; margin: 0 2; background: $deck-raised; }
+    ShortForm > Vertical { width: 80%; max-width: 84; height: auto; background: $deck-back;
+                           border: round $deck-faint; }
+    ShortForm Input, ShortForm Input:focus { height: 1; border: none; padding: 0; margin: 0 2;
+                                             background: $deck-raised; }
     ShortForm Label { margin: 1 2 0 2; color: $deck-dim; }
     ShortForm Label.fault { margin: 0 2; color: $deck-bad; }
     ShortForm Keys { margin-top: 1; }
@@ -156,7 +158,8 @@ class Sheet(ModalScreen[None]):
 
     DEFAULT_CSS = """
     Sheet { align: center middle; background: $deck-back 60%; }
-    Sheet > Vertical { width: 92%; max-width: 112; height: 84%; max-height: 34; background: $deck-back; border: round $deck-faint; }
+    Sheet > Vertical { width: 92%; max-width: 112; height: 84%; max-height: 34; background: $deck-back;
+                       border: round $deck-faint; }
     Sheet LinesView { margin: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

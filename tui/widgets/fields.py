@@ -123,7 +123,8 @@ class FieldRow(Vertical):
     FieldRow > Horizontal { height: auto; }
     FieldRow .label { width: 11; color: $deck-dim; }
     FieldRow.here .label { color: $deck-strong; }
-    FieldRow Input, FieldRow Input:focus { height: 1; border: none; padding: 0 1; background: $deck-raised; width: 1fr; }
+    FieldRow Input, FieldRow Input:focus { height: 1; border: none; padding: 0 1; width: 1fr;
+                                           background: $deck-raised; }
     FieldRow Input:focus { background: $deck-cursor; }
     FieldRow TextArea, FieldRow TextArea:focus { height: auto; min-height: 1; max-height: 8; border: none; padding: 0 1;
         background: $deck-raised; width: 1fr; }

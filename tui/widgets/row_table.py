@@ -23,6 +23,7 @@ from tui.theme import style
 from tui.widgets.lines_view import blank
 
 Row = TypeVar("Row")
+Item = TypeVar("Item")
 PAGE = 100
 KEPT_PAGES = 12
 
@@ -44,31 +45,31 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
 
     cursor: reactive[int] = reactive(0, repaint=False)
 
-    class PageWanted(Message):
+    class PageWanted(Message, Generic[Item]):
         """Rows are missing: fetch `limit` of them from `offset` and give them to `put_page` with this epoch."""
 
-        def __init__(self, table: RowTable[Row], offset: int, limit: int, epoch: int) -> None:
+        def __init__(self, table: RowTable[Item], offset: int, limit: int, epoch: int) -> None:
             super().__init__()
             self.table, self.offset, self.limit, self.epoch = table, offset, limit, epoch
 
-    class CursorMoved(Message):
+    class CursorMoved(Message, Generic[Item]):
         """The cursor stands on another row (None: on one that is not loaded yet)."""
 
-        def __init__(self, table: RowTable[Row], row: Row | None) -> None:
+        def __init__(self, table: RowTable[Item], row: Item | None) -> None:
             super().__init__()
             self.table, self.row = table, row
 
-    class Opened(Message):
+    class Opened(Message, Generic[Item]):
         """The row under the cursor was asked for with enter or a second click."""
 
-        def __init__(self, table: RowTable[Row], row: Row) -> None:
+        def __init__(self, table: RowTable[Item], row: Item) -> None:
             super().__init__()
             self.table, self.row = table, row
 
-    class MarksChanged(Message):
+    class MarksChanged(Message, Generic[Item]):
         """Marks came or went."""
 
-        def __init__(self, table: RowTable[Row], marks: frozenset[str]) -> None:
+        def __init__(self, table: RowTable[Item], marks: frozenset[str]) -> None:
             super().__init__()
             self.table, self.marks = table, marks
 

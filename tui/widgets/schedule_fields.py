@@ -1,4 +1,4 @@
-"""Own the form of a Trigger: a row per field of the draft, shown for the kind of schedule; it tells edits, keeps none."""
+"""Own the form of a Trigger: a row per field of the draft, shown for the kind of schedule; it keeps no edits."""
 
 from __future__ import annotations
 
