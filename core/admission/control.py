@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from core.access import audit
 from core.access.scope import Scope
 from core.admission import rows
-from core.admission.decide import Judgement, Window, withdraw
+from core.admission.decide import Judgement, Window, project, withdraw
 from core.admission.manual import named_state, pause_notices, run_now
 from core.admission.plan import Plan, plan_of, read_plan
 from core.admission.windows import windows_of
@@ -172,7 +172,7 @@ def enable(tx: Transaction, scope: Scope, namespace: str, name: str, now: dateti
         return Effect(name, f"{name} is enabled already")
     _set_enabled(tx, scope, namespace, name, enabled=True, now=now)
     state = _found(tx, scope, namespace, name)
-    return Effect(name, f"{name} is enabled; {_next(state)}", pause_notices(tx, state, now))
+    return Effect(name, f"{name} is enabled; {_next(state.next_due_at)}", pause_notices(tx, state, now))
 
 
 def disable(tx: Transaction, scope: Scope, namespace: str, name: str, now: datetime) -> Effect:
@@ -213,9 +213,10 @@ def resume(tx: Transaction, scope: Scope, namespace: str, name: str, now: dateti
     if rows.covering(windows_of(tx, [state], now).get(state.trigger_uid, ()), now) is None:
         raise Precondition(f"{name} is not paused", "nothing needs to be done")
     statements.end_pauses(tx, state.trigger_uid, now)
-    after = _refresh(tx, state, now)
+    plan = _refresh(tx, state, now)
     audit.record(tx, scope, "resume", "Trigger", state.trigger_uid, name)
-    return Effect(name, f"{name} is resumed; {_next(after)}")
+    following = project(plan.schedule, plan.due_of, epoch_seconds(now)) if plan else None
+    return Effect(name, f"{name} is resumed; {_next(from_epoch(following[1]) if following else None)}")
 
 
 def _found(tx: Transaction, scope: Scope, namespace: str, name: str) -> StateRow:
@@ -230,23 +231,18 @@ def _set_enabled(tx: Transaction, scope: Scope, namespace: str, name: str, *, en
     service.set_enabled(tx, scope, stored, enabled, hooks=sys.modules[__name__], now=now)
 
 
-def _refresh(tx: Transaction, state: StateRow, now: datetime) -> StateRow:
-    """Compute phase and projection again after a pause changed; the mark does not move."""
+def _refresh(tx: Transaction, state: StateRow, now: datetime) -> Plan | None:
+    """Compute phase and projection again after a pause changed; the mark does not move. Return the plan."""
     row = statements.definitions(tx, [state.trigger_uid])[state.trigger_uid]
     windows: Sequence[Window] = windows_of(tx, [state], now).get(state.trigger_uid, ())
+    tx.changed(state.workspace_id, "trigger", state.trigger_uid)
     try:
         plan = read_plan(state.workspace_id, state.trigger_uid, row.generation, row.definition)
-        fresh = rows.projected(state, plan, epoch_seconds(state.mark_at or now), windows, now)
     except Invalid:
-        fresh = state
-    statements.save_states(tx, [fresh])
-    tx.changed(state.workspace_id, "trigger", state.trigger_uid)
-    return fresh
+        return None
+    statements.save_states(tx, [rows.projected(state, plan, epoch_seconds(state.mark_at or now), windows, now)])
+    return plan
 
 
-def _next(state: StateRow) -> str:
-    return (
-        "it will not fire again"
-        if state.next_due_at is None
-        else f"it fires next at {format_instant(state.next_due_at)}"
-    )
+def _next(due: datetime | None) -> str:
+    return "it will not fire again" if due is None else f"it fires next at {format_instant(due)}"

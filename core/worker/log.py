@@ -15,8 +15,10 @@ from typing import Any
 from core.clock import format_instant, from_epoch
 
 NAME = "triggerdeck.worker"
+HEARD = {NAME: logging.INFO, "core": logging.INFO, "dbos": logging.WARNING}
 MOST_BYTES = 5_000_000
 KEPT_FILES = 3
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
 class Lines(logging.Formatter):
@@ -29,11 +31,16 @@ class Lines(logging.Formatter):
             "level": record.levelname.lower(),
             "event": record.getMessage(),
         }
-        line.update(getattr(record, "fields", {}))
+        line.update(getattr(record, "fields", None) or _extras(record))
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _extras(record: logging.LogRecord) -> dict[str, Any]:
+    """Return what other modules' loggers were given as `extra`."""
+    return {name: value for name, value in vars(record).items() if name not in _STANDARD}
 
 
 class Log:
@@ -58,7 +65,8 @@ class Log:
     def close(self) -> None:
         """Close the file."""
         for handler in list(self._logger.handlers):
-            self._logger.removeHandler(handler)
+            for name in HEARD:
+                logging.getLogger(name).removeHandler(handler)
             handler.close()
 
 
@@ -69,9 +77,6 @@ def log_path(database: Path) -> Path:
 
 def open_log(database: Path, *, stderr: bool) -> Log:
     """Open the log of one worker; the file holds at most 20 MB with its predecessors."""
-    logger = logging.getLogger(NAME)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
     handlers: list[logging.Handler] = [
         logging.handlers.RotatingFileHandler(
             log_path(database), maxBytes=MOST_BYTES, backupCount=KEPT_FILES, encoding="utf-8", delay=True
@@ -81,6 +86,15 @@ def open_log(database: Path, *, stderr: bool) -> Log:
         handlers.append(logging.StreamHandler(sys.stderr))
     for handler in handlers:
         handler.setFormatter(Lines())
-        logger.addHandler(handler)
+    for name, level in HEARD.items():
+        _listen(logging.getLogger(name), level, handlers)
     logging.raiseExceptions = False  # a full disk must not end the worker by way of its log
-    return Log(logger)
+    return Log(logging.getLogger(NAME))
+
+
+def _listen(logger: logging.Logger, level: int, handlers: list[logging.Handler]) -> None:
+    """Send what a logger says to our handlers and nowhere else."""
+    logger.setLevel(level)
+    logger.propagate = False
+    for handler in handlers:
+        logger.addHandler(handler)

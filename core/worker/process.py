@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 from dataclasses import dataclass
-from pathlib import Path
 
 from core.admission.pipeline import Pipeline
 from core.clock import Clock, SystemClock
@@ -67,7 +66,7 @@ async def _work(store: Store, clock: Clock, log: Log, options: Options) -> None:
     execution = Execution(
         store,
         clock,
-        runtime_for(store.path),
+        durable_runtime(store),
         options.slots,
         worker_id=worker_id,
         on_wake=wake,
@@ -85,11 +84,11 @@ async def _work(store: Store, clock: Clock, log: Log, options: Options) -> None:
         await _end(execution, pulse, log, options.grace_s)
 
 
-def runtime_for(database: Path) -> Runtime:
+def durable_runtime(store: Store) -> Runtime:
     """Return the durable engine of an embedded database; imported here, because it takes a second."""
-    from core.runtime.engine import Engine
+    from core.runtime.engine import DbosRuntime
 
-    return Engine(database)
+    return DbosRuntime(store)
 
 
 async def _begin(pipeline: Pipeline, execution: Execution, pulse: Pulse, log: Log) -> None:
