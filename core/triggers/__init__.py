@@ -5,7 +5,6 @@ times; preview, editor, timeline, rehearsal, projection and firing all call it.
 """
 
 from core.triggers.cron import field_at
-from core.triggers.durations import parse_duration_s
 from core.triggers.jitter import due_at
 from core.triggers.parse import parse_schedule, read_instant
 from core.triggers.preview import DaylightNote, Fire, daylight_notes, fire_notes, preview
@@ -24,7 +23,6 @@ __all__ = [
     "explain",
     "field_at",
     "fire_notes",
-    "parse_duration_s",
     "parse_schedule",
     "preview",
     "read_instant",

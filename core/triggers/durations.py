@@ -60,11 +60,6 @@ def read_jitter(text: str, field: str) -> int:
     return step.seconds
 
 
-def parse_duration_s(text: str, field: str = "") -> int:
-    """Return the seconds of a duration of elapsed time, at most one day; raise `ScheduleInvalid` otherwise."""
-    return read_jitter(text, field)
-
-
 def _shape_fault(text: str, field: str) -> Fault | None:
     """Return what is wrong with the writing of a duration."""
     if len(text) > 60 or re.search(r"\d{11}", text):

@@ -70,15 +70,13 @@ def _refuse_silence(schedule: Schedule, now: int) -> None:
 def _silent(schedule: Schedule) -> Fault:
     """Return the fault of a rule without any later time."""
     last = schedule.previous(schedule.high)
-    field = {"once": "at", "cron": "expression", "interval": "endAt"}[schedule.kind]
-    if schedule.kind != "once" and last is not None and schedule.end_at is not None:
-        field = "endAt"
+    main = {"once": "at", "cron": "expression", "interval": "every"}[schedule.kind]
     if last is None:
-        return Fault(
-            field, "names no time that ever comes", "check day, month and year, and the bounds", code="never_fires"
-        )
+        message, remedy = "names no time that ever comes", "check day, month and year, and the bounds"
+        return Fault(main, message, remedy, code="never_fires")
     shown = datetime.fromtimestamp(last, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Fault(field, f"can never fire again; its last time was {shown}", "choose a later time", code="never_fires")
+    field = "endAt" if schedule.end_at is not None else "maxOccurrences" if schedule.max_occurrences else main
+    return Fault(field, f"can never fire again; its last time was {shown}", "choose a later one", code="never_fires")
 
 
 class _Reader:
@@ -96,9 +94,15 @@ class _Reader:
         self._check_keys(kind)
         build = {"once": self._once, "cron": self._cron, "interval": self._interval}
         schedule = build[kind]() if kind else None
+        if schedule is None and kind in {"cron", "interval"}:
+            self._check_bounds()
         if self._faults or schedule is None:
-            raise ScheduleInvalid(self._faults)
+            raise self._refused()
         return self._bounded(schedule)
+
+    def _refused(self) -> ScheduleInvalid:
+        """Return the error with every fault once."""
+        return ScheduleInvalid(dict.fromkeys(self._faults))
 
     def _fault(self, field: str, message: str, remedy: str = "") -> None:
         self._faults.append(Fault(field, message, remedy))
@@ -226,7 +230,6 @@ class _Reader:
         place, jitter_s = self._zone(required=True), self._jitter()
         policies = self._policies(follows_clock=line is not None and line.follows_clock)
         if line is None or place is None or policies is None:
-            self._check_bounds()
             return None
         gap, overlap = policies
         rule = LocalRule(line.walls(), place, gap, overlap)
@@ -275,7 +278,7 @@ class _Reader:
             return schedule
         start, end, most = self._check_bounds()
         if self._faults:
-            raise ScheduleInvalid(self._faults)
+            raise self._refused()
         high = HIGH - 1 if schedule.kind == "cron" else HIGH - 2 * DAY_S - 1
         low = LOW if start is None else max(LOW, start)
         high = high if end is None else min(high, end - 1)

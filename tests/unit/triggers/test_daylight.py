@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
-from core.triggers import parse_schedule
+from core.triggers import Schedule, parse_schedule
 
 from .brute import AWKWARD_ZONES, DAY_S, calendar_walls, choose, fires, look, scan, transition_instants, wall_of
 
@@ -80,7 +80,7 @@ def test_cron_fires_where_a_scan_of_the_wall_clock_says(name: str) -> None:
             assert schedule.count(start - 1, end - 1) == len(wanted), (name, text, gap, overlap)
 
 
-def cron(name: str, text: str, gap: str, overlap: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def cron(name: str, text: str, gap: str, overlap: str) -> Schedule:
     return parse_schedule(
         {
             "type": "cron",
@@ -98,7 +98,7 @@ def test_each_single_question_agrees_with_the_scan(name: str) -> None:
         for text, overlap in (("0 0/20 * * * ?", "second"), ("0 10/25 0-5 * * ?", "auto"), ("0 30 2 * * ?", "both")):
             schedule = cron(name, text, "auto", overlap)
             wanted = schedule.between(start - 1, end - 1)
-            for before, after in zip(wanted, wanted[1:], strict=False):
+            for before, after in pairwise(wanted):
                 assert schedule.next(before) == after
                 assert cron(name, text, "auto", overlap).next(after - 1) == after
                 assert schedule.previous(after - 1) == before
