@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -9,6 +10,9 @@ import click
 
 from cli import failures
 from cli.app import triggerdeck
+
+PROGRAM = "triggerdeck"
+COMPLETION_VARIABLE = "_TRIGGERDECK_COMPLETE"
 
 
 def main() -> None:
@@ -19,7 +23,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; return its exit status, having told people on standard error what failed."""
     try:
-        answer = triggerdeck.main(args=list(arguments), prog_name="triggerdeck", standalone_mode=False)
+        answer = _invoke(list(arguments))
         sys.stdout.flush()
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
@@ -30,6 +34,14 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 the last door: a user never meets a traceback
         return failures.tell(error)
     return answer if isinstance(answer, int) else failures.DONE
+
+
+def _invoke(arguments: list[str]) -> object:
+    """Call the command that the words name; click's own `main` would hide a broken pipe from us."""
+    if COMPLETION_VARIABLE in os.environ:
+        return triggerdeck.main(arguments, PROGRAM, COMPLETION_VARIABLE, standalone_mode=False)
+    with triggerdeck.make_context(PROGRAM, arguments) as context:
+        return triggerdeck.invoke(context)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ def parse_instant(text: str, field: str, now: datetime, *, toward: Literal["past
 
 def _at_distance(age: re.Match[str], field: str, now: datetime, toward: str) -> datetime:
     sign = age[1] or ("-" if toward == "past" else "+")
-    distance = timedelta(seconds=int(age[2]) * UNITS_S[age[3]])
     try:
+        distance = timedelta(seconds=int(age[2]) * UNITS_S[age[3]])
         return now - distance if sign == "-" else now + distance
     except OverflowError:
         raise Invalid([Fault(field, f"{age[0]} from now is outside the calendar", "use a shorter distance")]) from None

@@ -31,7 +31,6 @@ def _keep(attribute: str) -> Callable[[click.Context, click.Parameter, str | Non
 _database = click.option(
     "--database",
     metavar="URL",
-    envvar="TRIGGERDECK_DATABASE",
     expose_value=False,
     callback=_keep("database"),
     help="Database file or URL; by default the user's data folder.  [env: TRIGGERDECK_DATABASE]",

@@ -56,7 +56,6 @@ CASES = {
         "\n---\n".join([FLOW, trigger("bad", "greet", more="input: {who: 7}")]),
         ["definition.input.who"],
     ),
-    "a document over 64 KiB": (FLOW + "#" + "x" * 70_000, ["KiB"]),
     "YAML that is not a mapping": ("- a\n- b\n", ["a document must be a mapping"]),
     "text that is not YAML": ("kind: [Trigger\n", ["line"]),
     "a Flow that does not resolve": (

@@ -22,10 +22,10 @@ def test_an_empty_workspace_is_in_order(terminal: Terminal) -> None:
 
 
 def test_audit_names_who_did_what(filled: Terminal) -> None:
-    filled.done("disable", "yearly")
-    events = filled.done("audit", "-o", "json").data
-    assert events[0]["name"] == "yearly"
-    assert "disable" in events[0]["action"]
+    filled.done("pause", "yearly", "--note", "works on the roof")
+    event = filled.done("audit", "-o", "json").data[0]
+    assert (event["action"], event["kind"], event["name"]) == ("pause", "Trigger", "yearly")
+    assert "works on the roof" not in str(event)
     assert "yearly" in filled.done("audit", "--limit", "1").out
 
 

@@ -92,7 +92,11 @@ def test_a_rule_is_exhausted_only_when_nothing_comes_after_what_was_answered() -
         ({"expr": "0 0 9 * * ?", "zone": "UTC", "until": 7}, "request_invalid", "until"),
         ({"expr": "0 0 9 * * ?", "zone": "UTC", "count": 0}, "request_invalid", "count"),
         ({"expr": "0 0 9 * * ?", "zone": "UTC", "count": True}, "request_invalid", "count"),
-        ({"expr": "0 0 9 * * ?", "zone": "UTC", "daylightSaving": [], "gap": "skip"}, "schedule_invalid", "daylightSaving"),
+        (
+            {"expr": "0 0 9 * * ?", "zone": "UTC", "daylightSaving": [], "gap": "skip"},
+            "schedule_invalid",
+            "daylightSaving",
+        ),
     ],
 )
 def test_an_error_names_code_and_field(request_: dict[str, Any], code: str, field: str) -> None:

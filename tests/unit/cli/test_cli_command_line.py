@@ -152,9 +152,7 @@ print(sorted(heavy), file=sys.stderr)
     ],
 )
 def test_help_and_rules_import_nothing_heavy(words: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=True, input=""
-    )
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=True, input="")
     assert done.stderr.splitlines()[-1] == "[]"
 
 
