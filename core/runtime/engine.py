@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -56,6 +56,7 @@ class DbosRuntime:
         self._hashes: dict[str, str] = {}
         self._finished: list[str] = []
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._writing: dict[str, asyncio.Task[Any]] = {}
 
     async def start(self, advance: Advance) -> None:
         """Begin to execute; workflows that a dead worker left pending go on by the engine's own recovery."""
@@ -131,7 +132,9 @@ class DbosRuntime:
         self._hashes[segment.id] = segment.input_hash
         self._executing.enter(segment)
         with SetWorkflowID(segment.id):
-            await DBOS.start_workflow_async(run_segment, segment.run_id, segment.number, segment.input_hash)
+            handle = await DBOS.start_workflow_async(run_segment, segment.run_id, segment.number, segment.input_hash)
+        self._writing[segment.id] = self._spawn(handle.get_result())
+        self._writing[segment.id].add_done_callback(lambda _: self._writing.pop(segment.id, None))
 
     async def _remembered(self, segment: Segment) -> str | None:
         """Return the hash under which the engine knows this id."""
@@ -142,6 +145,8 @@ class DbosRuntime:
         return str(stored["args"][-1])
 
     async def _forget_if_over(self, segment: Segment) -> None:
+        if segment.id in self._writing:
+            await asyncio.gather(self._writing[segment.id], return_exceptions=True)
         status = await DBOS.get_workflow_status_async(segment.id)
         if status is not None and status.status in _TERMINAL:
             await DBOS.delete_workflow_async(segment.id)
@@ -157,10 +162,16 @@ class DbosRuntime:
         except Exception as error:  # noqa: BLE001 - only the size of a cache is at stake, and the next start drops it
             log.warning("engine.forget_failed", extra={"reason": str(error)})
 
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen: what a segment raised was logged where it happened
 
 
 _current: DbosRuntime | None = None

@@ -46,15 +46,15 @@ class Rig:
         self.store = Store.open(folder / "deck.sqlite3", clock=self.clock)
         with self.store.write() as tx:
             self.scope = open_scope(tx, workspace="default", user="tester", now=self.clock.now())
+        self.closed = False
+        self._options: dict[str, Any] = {"secrets": Secrets(secrets or {}), "kill_after_s": kill_after_s}
+        self._slots = slots
+        self.use(runtime)
+
+    def use(self, runtime: Runtime) -> None:
+        """Drive this engine from now on."""
         self.runtime = runtime
-        self.execution = Execution(
-            self.store,
-            self.clock,
-            runtime,
-            slots,
-            secrets=Secrets(secrets or {}),
-            kill_after_s=kill_after_s,
-        )
+        self.execution = Execution(self.store, self.clock, runtime, self._slots, **self._options)
 
     def flow(self, *steps: Mapping[str, Any], name: str = "import", **rest: Any) -> str:
         """Store a Flow of these steps and publish it as the active version."""
@@ -88,6 +88,7 @@ class Rig:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self.closed = True
         await self.execution.stop()
         self.store.close()
 
