@@ -90,7 +90,7 @@ def _cells(row: OccurrenceRow) -> Sequence[object]:
 
 
 def _nominal(row: OccurrenceRow) -> str | None:
-    if row.is_range:
+    if row.is_range and row.count > 1:
         return f"{utc(row.first_at)} … {utc(row.last_at)}"
     return utc(row.nominal_at or row.at)
 

@@ -16,6 +16,7 @@ from cli.failures import say
 from core.clock import Clock, SystemClock
 
 SOON = timedelta(seconds=12)
+ANCHOR_BEFORE = timedelta(hours=2, minutes=13)
 
 
 def with_deck(keep: str | None) -> int:
@@ -55,6 +56,7 @@ def _with_past(folder: Path, address: str, clock: Clock) -> Workspace:
     from cli.demo import history
 
     now = clock.now().replace(microsecond=0)
-    workspace = lay(folder, server=address, anchor=now - history.PAST, soon=now + SOON)
+    anchor = now - history.PAST - ANCHOR_BEFORE
+    workspace = lay(folder, server=address, anchor=anchor, soon=now + SOON)
     history.happen(workspace, now, clock)
     return workspace

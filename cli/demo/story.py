@@ -80,7 +80,8 @@ def _word(row: OccurrenceRow) -> str:
 
 def _why(row: OccurrenceRow) -> str:
     if row.is_range:
-        return f"{row.count} nominal times, {utc(row.first_at)} to {utc(row.last_at)}: {row.message or row.reason}"
+        told = f"{row.count} nominal times, {utc(row.first_at)} to {utc(row.last_at)}"
+        return f"{told}: {row.message}" if row.message else f"{told}, while no worker ran"
     if row.coalesced is not None:
         return f"one Work for {row.coalesced.count} nominal times since {utc(row.coalesced.first_at)}"
     if row.outcome != "submitted":
