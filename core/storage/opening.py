@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import struct
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +22,15 @@ from core.errors import StorageUnusable
 from core.settings import database_path
 from core.storage.failures import translated
 from core.storage.schema import APPLICATION_ID, SCHEMA, bring_up_to_date, schema_text
-from core.storage.store import Store, Transaction, make_engine
+from core.storage.store import Store, Transaction, is_open_here, make_engine
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
+_WITH_LOG = bytes((2, 2))
 _FRACTIONS = bytes((64, 32, 32))  # fixed by the file format
+# Closing any handle of a file drops the locks that SQLite holds on it in this process. So the header is read only
+# while no store of this process has the file open, and nobody opens one meanwhile.
+_one_at_a_time = threading.Lock()
 _LEFT_ALONE = "nothing in it was touched"
 
 
@@ -35,6 +40,7 @@ class Header:
 
     page_bytes: int
     sane: bool
+    logged: bool
     pages: int
     schema: int
     application_id: int
@@ -45,17 +51,25 @@ def open_store(
 ) -> Store:
     """Open the database at a path or `sqlite:///path`; raise StorageUnusable, with the remedy, where it cannot be."""
     path, clock = database_path(location), clock or SystemClock()
-    try:
-        _check_path(path, read_only=read_only, create=create)
-    except PermissionError as error:
-        raise _locked_folder(path) from error
+    with _one_at_a_time:
+        try:
+            _check_path(path, read_only=read_only, create=create)
+        except PermissionError as error:
+            raise _locked_folder(path) from error
+        if not is_open_here(path):
+            _prepare(path, clock, read_only=read_only)
+        return _connected(path, clock, read_only=read_only)
+
+
+def _prepare(path: Path, clock: Clock, *, read_only: bool) -> None:
+    """Check the header, and make or migrate where that is due."""
     header = _read_header(path)
     if header is not None:
         _check_header(path, header, read_only=read_only)
-    if (header is None or header.schema < SCHEMA) and not read_only:
+    unsure = header is None or header.schema < SCHEMA or not header.logged or _journal_beside(path)
+    if unsure and not read_only:
         with translated(path):
             bring_up_to_date(path, clock)
-    return _connected(path, clock, read_only=read_only)
 
 
 def schema_version(tx: Transaction) -> str:
@@ -120,7 +134,7 @@ def _read_header(path: Path) -> Header | None:
         raise StorageUnusable(
             f"the database {path} cannot be read: {(error.strerror or str(error)).lower()}", "check the disk"
         ) from error
-    if not head:
+    if not head or (_journal_beside(path) and not any(head)):
         return None
     if not head.startswith(_MAGIC):
         raise StorageUnusable(f"{path} is not an SQLite database", f"name another file; {_LEFT_ALONE}")
@@ -129,7 +143,8 @@ def _read_header(path: Path) -> Header | None:
     (page,), (pages,) = struct.unpack(">H", head[16:18]), struct.unpack(">I", head[28:32])
     (schema,), (application,) = struct.unpack(">I", head[60:64]), struct.unpack(">I", head[68:72])
     sane = head[20] == 0 and head[21:24] == _FRACTIONS
-    return Header(65_536 if page == 1 else page, sane, pages, schema, application)
+    logged = head[18:20] == _WITH_LOG
+    return Header(65_536 if page == 1 else page, sane, logged, pages, schema, application)
 
 
 def _check_header(path: Path, header: Header, *, read_only: bool) -> None:
@@ -171,6 +186,11 @@ def _damaged(path: Path) -> StorageUnusable:
 def _may(path: Path, mode: int) -> bool:
     effective = os.access in os.supports_effective_ids
     return os.access(path, mode, effective_ids=effective)
+
+
+def _journal_beside(path: Path) -> bool:
+    """Return whether the making of a fresh file was cut short: SQLite then undoes it when it is opened."""
+    return path.with_name(f"{path.name}-journal").exists()
 
 
 def _log_beside(path: Path) -> bool:

@@ -6,8 +6,11 @@ an older file needs Alembic, which is imported then and not before.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +39,28 @@ def bring_up_to_date(path: Path, clock: Clock) -> None:
     A fresh file keeps SQLite's rollback journal until all is committed, and a migration ends with a checkpoint: so
     the main file alone, and not a log beside it, carries application id and schema number.
     """
-    engine = _plain_engine(path)
+    with _alone_in(path.parent):
+        engine = _plain_engine(path)
+        try:
+            with engine.connect() as open_connection, open_connection.begin():
+                _make_or_migrate(open_connection, clock)
+        finally:
+            engine.dispose()
+        with closing(_connect(path)) as connection:
+            for pragma in ("journal_mode=WAL", "wal_checkpoint(TRUNCATE)"):
+                connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other processes from making or migrating in the same folder; SQLite cannot wait for a change of mode."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        with engine.connect() as open_connection, open_connection.begin():
-            _make_or_migrate(open_connection, clock)
+        with suppress(OSError):  # a file system without such locks: two first starts at once may then be refused
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
     finally:
-        engine.dispose()
-    with closing(_connect(path)) as connection:
-        for pragma in ("journal_mode=WAL", "wal_checkpoint(TRUNCATE)"):
-            connection.execute(f"PRAGMA {pragma}").fetchall()
+        os.close(handle)
 
 
 def migrate(connection: Connection, to: str = "head") -> None:

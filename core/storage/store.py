@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,6 +83,8 @@ class Store:
         self._writer: int | None = None
         self._watch: sqlite3.Connection | None = None
         self._watch_lock = threading.Lock()
+        self._file = _file_of(path)
+        _OPEN[self._file] += 1
 
     @classmethod
     def open(cls, path: Path, *, clock: Clock | None = None, read_only: bool = False) -> Store:
@@ -150,6 +153,27 @@ class Store:
                 self._watch.close()
                 self._watch = None
         self.engine.dispose()
+        if self._file is not None:
+            _OPEN[self._file] -= 1
+            self._file = None
+
+
+_OPEN: Counter[tuple[int, int] | None] = Counter()
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    """Return device and inode: the file itself, whatever it is called."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+def is_open_here(path: Path) -> bool:
+    """Return whether a store of this process has the file open."""
+    file = _file_of(path)
+    return file is not None and _OPEN[file] > 0
 
 
 def file_uri(path: Path, mode: str) -> str:

@@ -36,9 +36,13 @@ def test_another_workspace_is_not_told(store: Store) -> None:
 
 
 def test_a_write_that_failed_wakes_nobody(store: Store) -> None:
-    with pytest.raises(KeyError), store.write() as tx:
-        tx.changed("w", "trigger", "a")
-        raise KeyError("oops")
+    def fail() -> None:
+        with store.write() as tx:
+            tx.changed("w", "trigger", "a")
+            raise KeyError("oops")
+
+    with pytest.raises(KeyError):
+        fail()
     with store.read() as tx:
         assert changes.since(tx, 0) == (0, {})
 

@@ -137,6 +137,25 @@ def test_a_log_that_a_crash_left_is_read(path: Path) -> None:
     store.close()
 
 
+@pytest.mark.parametrize("spilled", [True, False])
+def test_a_first_start_that_was_cut_short_is_begun_anew(path: Path, spilled: bool) -> None:
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from core.clock import SystemClock; from core.storage import schema\n"
+        "with schema._plain_engine(Path(sys.argv[1])).connect() as c:\n"
+        f"    c.connection.dbapi_connection.execute('PRAGMA cache_size={1 if spilled else 10_000}').close()\n"
+        "    with c.begin():\n"
+        "        schema._make_or_migrate(c, SystemClock()); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    assert path.with_name(f"{path.name}-journal").exists()
+    assert (path.stat().st_size > 0) is spilled
+    make_database(path)
+    store = open_store(path, create=False)
+    assert store.faults() == ()
+    store.close()
+
+
 def test_a_newer_revision_inside_is_refused_as_well(path: Path) -> None:
     make_database(path)
     with closing(sqlite3.connect(path)) as newer:
@@ -225,6 +244,20 @@ def test_a_folder_that_may_not_be_written_gets_no_new_file(path: Path, as_somebo
         assert "cannot be written" in refusal(path).message
 
 
+def test_opening_a_file_again_keeps_the_locks_of_whoever_has_it_open_here(path: Path) -> None:
+    store = open_store(path)
+    code = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "c.execute('PRAGMA locking_mode=EXCLUSIVE').fetchall(); c.execute('PRAGMA journal_mode=DELETE').fetchall()"
+    )
+    with store.read() as tx:
+        tx.scalar(text("SELECT count(*) FROM fact"))
+        open_store(path).close()
+        done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    assert "database is locked" in done.stderr
+    store.close()
+
+
 @pytest.mark.parametrize(
     ("start", "junk"),
     [(16, b"\x03\x03"), (16, b"\0\0"), (18, b"\x09\x09"), (100, b"\xff" * 400), (20, b"\xff")],
@@ -288,8 +321,8 @@ def test_many_processes_make_one_database(path: Path) -> None:
     )
     started = [
         subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(6)
+        for _ in range(4)
     ]
     answers = [process.communicate(timeout=60) for process in started]
-    assert [error for _, error in answers] == [b""] * 6
+    assert [error for _, error in answers] == [b""] * 4
     assert len({output for output, _ in answers}) == 1

@@ -55,9 +55,9 @@ def test_a_pooled_connection_is_durable_again_after_a_write_that_was_not(store: 
 
 
 def test_a_writer_holds_the_lock_from_its_first_moment(store: Store, path: Path) -> None:
-    with store.write(), closing(sqlite3.connect(path, timeout=0)) as other:
-        with pytest.raises(sqlite3.OperationalError, match="locked"):
-            other.execute("BEGIN IMMEDIATE")
+    other = sqlite3.connect(path, timeout=0)
+    with store.write(), closing(other), pytest.raises(sqlite3.OperationalError, match="locked"):
+        other.execute("BEGIN IMMEDIATE")
 
 
 def test_a_reader_sees_one_snapshot(store: Store) -> None:
@@ -76,9 +76,13 @@ def test_what_a_reader_writes_is_not_kept(store: Store) -> None:
 
 
 def test_an_error_rolls_all_of_a_write_back(store: Store) -> None:
-    with pytest.raises(KeyError), store.write() as tx:
-        put(tx, "lost")
-        raise KeyError("oops")
+    def fail() -> None:
+        with store.write() as tx:
+            put(tx, "lost")
+            raise KeyError("oops")
+
+    with pytest.raises(KeyError):
+        fail()
     assert count(store) == 0
 
 
@@ -119,18 +123,19 @@ def test_many_processes_write_while_a_reader_holds_its_snapshot(store: Store, pa
         "import sys; from sqlalchemy import text; from core.storage.opening import open_store\n"
         "s = open_store(sys.argv[1])\n"
         "for n in range(40):\n"
-        "    with s.write() as tx: tx.run(text('INSERT INTO fact VALUES (:n, :v)'), [{'n': f'{sys.argv[2]}/{n}', 'v': ''}])\n"
+        "    with s.write() as tx:\n"
+        "        tx.run(text('INSERT INTO fact VALUES (:n, :v)'), [{'n': f'{sys.argv[2]}/{n}', 'v': ''}])\n"
         "s.close()"
     )
     with store.read() as reading:
         assert reading.scalar(text("SELECT count(*) FROM fact")) == 1
         started = [
             subprocess.Popen([sys.executable, "-c", code, str(path), str(name)], stderr=subprocess.PIPE)
-            for name in range(4)
+            for name in range(3)
         ]
-        assert [process.communicate(timeout=60)[1] for process in started] == [b""] * 4
+        assert [process.communicate(timeout=60)[1] for process in started] == [b""] * 3
         assert reading.scalar(text("SELECT count(*) FROM fact")) == 1
-    assert count(store) == 160
+    assert count(store) == 120
 
 
 def test_a_lock_that_is_never_given_up_ends_in_a_sentence(
@@ -172,9 +177,13 @@ def test_a_file_that_becomes_something_else_ends_in_a_sentence(path: Path) -> No
 
 
 def test_a_broken_constraint_stays_what_it_is(store: Store) -> None:
-    with pytest.raises(IntegrityError), store.write() as tx:
-        put(tx, "once")
-        put(tx, "once")
+    def twice() -> None:
+        with store.write() as tx:
+            put(tx, "once")
+            put(tx, "once")
+
+    with pytest.raises(IntegrityError):
+        twice()
 
 
 def test_a_store_that_was_opened_for_reading_refuses_to_write(path: Path, store: Store) -> None:
