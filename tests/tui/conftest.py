@@ -11,7 +11,10 @@ import pytest
 from core.clock import ManualClock
 from core.deck import Deck
 from tests.tui import world
+from tests.tui.desk import clock, database, many, quiet
 from tests.tui.stage import Stage, held_still, stage
+
+__all__ = ["clock", "database", "many", "quiet"]
 
 OpenStage = Callable[..., AbstractAsyncContextManager[Stage]]
 

@@ -243,7 +243,7 @@ def json_text(value: Any) -> str:
 
 
 def read(spec: Spec, text: str, now: Any) -> Any:
-    """Return a text as the manifest's value; raise ValueError where it is none. `now` is the value that stands there."""
+    """Return a text as the manifest's value; raise ValueError where it is none. `now` stands there."""
     text = text.strip()
     if not text and spec.kind != "switch":
         return "" if spec.path == "metadata.name" else None

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.timer import Timer
 
 from core.errors import Fault, Invalid, Precondition, StaleETag, TriggerdeckError
 from core.views import Applied, FireChange, FlowRow, SchedulePreview
@@ -85,7 +84,6 @@ class EditorScreen(Place):
         self.live: LiveAnswer | None = None
         self._after: datetime | None = None
         self._faults: tuple[Fault, ...] = ()
-        self._delays: dict[str, Timer] = {}
 
     @property
     def is_new(self) -> bool:
@@ -169,13 +167,8 @@ class EditorScreen(Place):
 
     def _think(self) -> None:
         self._show_hints()
-        self._soon("live", LIVE_DELAY_S, self._ask_live)
-        self._soon("check", CHECK_DELAY_S, self._ask_check)
-
-    def _soon(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
-        if name in self._delays:
-            self._delays[name].stop()
-        self._delays[name] = self.set_timer(delay_s, call)
+        self.soon("live", LIVE_DELAY_S, self._ask_live)
+        self.soon("check", CHECK_DELAY_S, self._ask_check)
 
     def _show_hints(self) -> None:
         if self.draft is not None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.screen import Screen
+from textual.timer import Timer
 
 from core.errors import TriggerdeckError
 from core.views import Changes
@@ -37,6 +39,10 @@ class Place(Screen[Any]):
     typing: ClassVar[bool] = False
     """Whether text fields hold the keys here, so that the footer names only keys that work in them."""
     _stale = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._delays: dict[str, Timer] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         cls.BINDINGS = [binding for action in cls.all_actions() for binding in action.bindings()]
@@ -114,6 +120,21 @@ class Place(Screen[Any]):
     ) -> None:
         """Ask the deck in a thread; `then` gets the answer on this screen."""
         self.deck_app.gateway.ask(self, call, then, failed=failed, group=group, exclusive=exclusive)
+
+    def soon(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
+        """Call once things have been quiet for `delay_s`; a newer call of the same name takes the older one's place."""
+        if name in self._delays:
+            self._delays[name].stop()
+        self._delays[name] = self.set_timer(delay_s, partial(self._now_do, name, call))
+
+    def _now_do(self, name: str, call: Callable[[], None]) -> None:
+        self._delays.pop(name, None)
+        call()
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether something is to be done soon."""
+        return bool(self._delays)
 
     # -- actions --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.timer import Timer
 from textual.widget import Widget
 
 from core.errors import TriggerdeckError
@@ -59,7 +58,6 @@ class TriggersPlace(TablePlace[TriggerRow], Steering):
     def __init__(self) -> None:
         super().__init__()
         self.view: TriggerView | None = None
-        self._view_timer: Timer | None = None
 
     def detail(self) -> Widget:
         """Return the pane beside the table."""
@@ -113,9 +111,7 @@ class TriggersPlace(TablePlace[TriggerRow], Steering):
         self._ask_view_soon()
 
     def _ask_view_soon(self) -> None:
-        if self._view_timer is not None:
-            self._view_timer.stop()
-        self._view_timer = self.set_timer(DETAIL_DELAY_S, self._ask_view)
+        self.soon("detail", DETAIL_DELAY_S, self._ask_view)
 
     def _ask_view(self) -> None:
         row = self.current

@@ -1,0 +1,222 @@
+"""The list of Triggers over a real database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from core.clock import ManualClock
+from core.views import TriggerRow
+from tests.tui.desk import trigger_yaml
+from tests.tui.driver import Driver, deck_on, opened
+from tui.screens.trigger_screen import TriggerScreen
+from tui.widgets.dialog import Confirm, ShortForm
+from tui.widgets.frame import Crumb, StatusBar
+
+
+def names(driver: Driver) -> list[str]:
+    rows: tuple[TriggerRow, ...] = driver.table.loaded()
+    return [row.name for row in rows]
+
+
+async def test_the_list_opens_in_the_order_of_the_next_fire(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        assert names(driver) == ["crm-pull", "nightly-import", "us-digest", "ledger-close", "disk-usage"]
+        assert "Triggers 5" in driver.bar(Crumb)
+
+
+async def test_a_fire_in_the_gap_is_marked_in_the_list_and_told_in_the_detail(
+    database: Path, clock: ManualClock
+) -> None:
+    async with opened(database, clock) as driver:
+        driver.table.move_to_key("default/nightly-import")
+        await driver.settle()
+        assert any("nightly-import" in row and "⚠" in row for row in driver.lines)
+        assert "02:30 does not exist" in driver.text
+        assert "Sun 29 Mar 2026 03:30:00 +02" in driver.text
+
+
+async def test_the_countdown_follows_the_core_clock(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        driver.table.move_to_key("default/nightly-import")
+        await driver.settle()
+        assert "12:26:49" in driver.text
+        clock.advance(timedelta(seconds=9))
+        await driver.beat()
+        assert "12:26:40" in driver.text
+
+
+async def test_the_filter_narrows_as_one_types_and_escape_takes_it_away(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await driver.press("slash")
+        await driver.type("enabled flow~pull")
+        await driver.press("enter")
+        assert sorted(names(driver)) == ["crm-pull", "us-digest"]
+        assert "filter: enabled flow~pull" in driver.bar(Crumb)
+        await driver.press("escape")
+        assert len(names(driver)) == 5
+
+
+async def test_a_filter_that_cannot_be_read_says_what_would_be(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await driver.press("slash")
+        await driver.type("phase:broken")
+        await driver.press("enter")
+        assert "use one of disabled, scheduled" in driver.flash
+        assert len(names(driver)) == 5
+
+
+async def test_sorting_by_name_and_back_keeps_every_row(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await driver.press("s")
+        assert names(driver) == sorted(names(driver))
+        await driver.press("S")
+        assert names(driver) == sorted(names(driver), reverse=True)
+
+
+async def test_disabling_does_not_ask_and_undo_enables_again(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        driver.table.move_to_key("default/ledger-close")
+        await driver.press("t")
+        assert deck.trigger("ledger-close").phase == "disabled"
+        await driver.press("u")
+        assert deck.trigger("ledger-close").phase == "scheduled"
+
+
+async def test_enabling_shows_the_next_fires_and_asks_once(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        driver.table.move_to_key("default/disk-usage")
+        await driver.press("t")
+        driver.screen(Confirm)
+        assert "Enable disk-usage?" in driver.text
+        assert "Fires next Sat 28 Mar 2026 13:03:20" in driver.prose
+        await driver.press("n")
+        assert deck.trigger("disk-usage").phase == "disabled"
+        await driver.press("t", "y")
+        assert deck.trigger("disk-usage").phase == "scheduled"
+
+
+async def test_forty_filtered_and_marked_are_paused_at_once_and_one_key_resumes_them(
+    many: Callable[[int], Path], clock: ManualClock
+) -> None:
+    database = many(40)
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        await driver.press("slash")
+        await driver.type("tag:bulk")
+        await driver.press("enter", "asterisk")
+        assert "40 marked" in driver.bar(Crumb)
+        await driver.press("P")
+        driver.screen(ShortForm)
+        await driver.type("storage moves")
+        await driver.press("enter")
+        await driver.type("12h")
+        await driver.press("enter")
+        paused = [row for row in deck.triggers(limit=None).rows if row.phase == "paused"]
+        assert len(paused) == 40
+        view = deck.trigger("bulk-007")
+        assert view.pause is not None
+        assert view.pause.note == "storage moves"
+        assert view.pause.until_at == clock.now() + timedelta(hours=12)
+        await driver.press("u")
+        assert not [row for row in deck.triggers(limit=None).rows if row.phase == "paused"]
+
+
+async def test_a_pause_without_a_note_is_not_sent(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        driver.table.move_to_key("default/crm-pull")
+        await driver.press("P", "enter", "enter")
+        assert "say why" in driver.text
+        assert deck.trigger("crm-pull").phase == "scheduled"
+
+
+async def test_deleting_asks_and_undo_brings_the_definition_back(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        before = deck.manifest("Trigger", "us-digest")["definition"]["source"]
+        driver.table.move_to_key("default/us-digest")
+        await driver.press("D", "enter")
+        driver.screen(Confirm)
+        await driver.press("y")
+        assert "us-digest" not in names(driver)
+        await driver.press("u")
+        assert deck.manifest("Trigger", "us-digest")["definition"]["source"] == before
+
+
+async def test_running_now_makes_a_manual_occurrence(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        driver.table.move_to_key("default/crm-pull")
+        await driver.press("r")
+        rows = deck.occurrences().rows
+        assert [(row.trigger_name, row.kind) for row in rows] == [("crm-pull", "manual")]
+        assert driver.flash
+
+
+async def test_a_disabled_trigger_says_why_it_does_not_run(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        driver.table.move_to_key("default/disk-usage")
+        await driver.press("r")
+        assert "a disabled Trigger does not run; t enables it" in driver.flash
+        assert deck.occurrences().total == 0
+
+
+async def test_read_only_closes_every_change_and_says_so(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, read_only=True) as driver, deck_on(database, clock) as deck:
+        assert "READ-ONLY" in driver.bar(StatusBar)
+        for key in ("r", "e", "t", "P", "D", "a", "E"):
+            await driver.press(key)
+            assert "opened read-only" in driver.flash, key
+        assert len(driver.app.screen_stack) == 1
+        assert deck.occurrences().total == 0
+
+
+async def test_read_only_by_hand_opens_again(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await driver.press("ctrl+l", "t")
+        assert "ctrl+l opens it" in driver.flash
+        await driver.press("ctrl+l")
+        assert "READ-ONLY" not in driver.bar(StatusBar)
+
+
+async def test_a_change_elsewhere_appears_and_the_cursor_stays_on_its_trigger(
+    database: Path, clock: ManualClock
+) -> None:
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        driver.table.move_to_key("default/nightly-import")
+        await driver.settle()
+        deck.apply(trigger_yaml("early-bird", '{type: interval, every: PT1M, startAt: "2026-03-28T00:00:00Z"}'))
+        await driver.look()
+        assert "early-bird" in names(driver)
+        assert driver.table.row.name == "nightly-import"
+
+
+async def test_a_narrow_terminal_opens_the_detail_as_a_screen(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        driver.table.move_to_key("default/nightly-import")
+        await driver.press("enter")
+        driver.screen(TriggerScreen)
+        assert "02:30 does not exist" in driver.text
+        assert "until next" in driver.text
+        await driver.press("escape")
+        assert names(driver)
+
+
+async def test_the_display_zone_goes_from_the_triggers_own_to_mine_to_utc(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+
+        def row() -> str:
+            return next(line for line in driver.lines if "nightly-import" in line)
+
+        assert "Sun 03:30" in row()
+        await driver.press("z")
+        assert "21:30" in row()
+        await driver.press("z")
+        assert "Sun 01:30" in row()
+
+
+async def test_preview_shows_fires_in_three_zones(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        driver.table.move_to_key("default/nightly-import")
+        await driver.press("p")
+        assert "you (New_York)" in driver.text
+        assert "Mon 30 Mar 02:30 +02" in driver.text
+        assert "Mon 00:30Z" in driver.text
