@@ -102,7 +102,7 @@ class Loop:
                 await self._note_jump(jumped)
                 return
             left_s = (until - self.clock.now()).total_seconds()
-            if left_s <= 0 or await self._moved() or await self._woken_within(min(LOOK_S, left_s)):
+            if left_s <= 0 or await self.moved() or await self._woken_within(min(LOOK_S, left_s)):
                 return
 
     async def _woken_within(self, seconds: float) -> bool:
@@ -118,7 +118,7 @@ class Loop:
         self._late = True
         self._woken.set()
 
-    async def _moved(self) -> bool:
+    async def moved(self) -> bool:
         """Say whether somebody changed something that this loop has not looked at; heartbeats and logs do not count."""
         try:
             version = self.store.data_version()
