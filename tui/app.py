@@ -151,7 +151,7 @@ class DeckApp(App[None]):
     def display_zone_for(self, trigger_zone: str | None) -> str:
         """Return the zone for times of a Trigger under the chosen display zone."""
         if self.zone_choice == "trigger":
-            return trigger_zone or "UTC"
+            return trigger_zone or self.mine
         return self.mine if self.zone_choice == "mine" else self.zone_choice
 
     def flash(self, text: str, tone: Tone = "") -> None:

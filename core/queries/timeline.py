@@ -86,7 +86,7 @@ def _grid(from_at: datetime, to_at: datetime, slots: int) -> Grid:
 
 def _decided(reading: Reading, uids: list[str], start: datetime, end: datetime, grid: Grid) -> dict[str, Decided]:
     found: dict[str, Decided] = defaultdict(lambda: Decided([0] * grid.slots, set()))
-    for uid, at, outcome, _reason, _count, first_at, work_status in read_history.slots_of(reading.tx, uids, start, end):
+    for uid, at, outcome, reason, _count, first_at, work_status in read_history.slots_of(reading.tx, uids, start, end):
         slot = grid.slot(at.timestamp())
         if outcome in {"submitted", "pending"}:
             found[uid].counts[slot] += 1
@@ -94,7 +94,7 @@ def _decided(reading: Reading, uids: list[str], start: datetime, end: datetime, 
                 found[uid].marks.add((slot, "failed"))
         else:
             first = max(0, grid.slot(first_at.timestamp())) if first_at else slot
-            kind = "failed" if outcome == "failed" else "skipped"
+            kind = "failed" if outcome == "failed" else "paused" if reason == "paused" else "skipped"
             found[uid].marks.update((s, kind) for s in range(first, slot + 1))
     return found
 

@@ -45,8 +45,8 @@ def test_a_step_too_short_to_see_still_has_a_cell() -> None:
 def test_a_step_that_waits_says_for_what() -> None:
     ask = step(0, "waiting", 0, None, kind="ask")
     wait = step(1, "waiting", 0, None, kind="wait", resume_at=NOW + timedelta(minutes=5))
-    assert gantt.says(ask, NOW) == "waits in the inbox"
-    assert gantt.says(wait, NOW) == "waits until then: 5m"
+    assert gantt.says(ask, NOW) == "in the inbox"
+    assert gantt.says(wait, NOW) == "5m left"
 
 
 def test_nothing_started_draws_names_without_bars() -> None:

@@ -22,8 +22,8 @@ _MARKS: dict[str, Piece] = {
     "failed": Piece(FAIL, "bad"),
     "skipped": Piece(SKIP, "warn"),
     "paused": Piece(PAUSE, "dim"),
-    "gap": Piece(GAP, "warn"),
-    "overlap": Piece(TWICE, "warn"),
+    "gap": Piece(GAP, "faint"),
+    "overlap": Piece(TWICE, "faint"),
 }
 _CLOCK = frozenset({"gap", "overlap"})
 _SHADES: tuple[Tone, ...] = ("dim", "busy", "ok", "warn", "bad")
@@ -107,6 +107,20 @@ def axis(timeline: Timeline, zone: tzinfo) -> str:
         cells[slot : slot + 2] = f"{local.hour:02}"
         room = slot + 3
     return "".join(cells)
+
+
+def axis_row(timeline: Timeline, zone: tzinfo) -> Line:
+    """Return the axis with the present marked in it."""
+    text, now = axis(timeline, zone), now_slot(timeline)
+    if now is None:
+        return (Piece(text, "head"),)
+    return line(Piece(text[:now], "head"), Piece("▾", "key"), Piece(text[now + 1 :], "head"))
+
+
+def lane_sum(lane: TimelineLane) -> Line:
+    """Return how often a lane fires in the window."""
+    count = sum(lane.past) + sum(lane.forecast)
+    return (Piece(f" {count:,}×" if count else "", "faint"),)
 
 
 def transition_slots(timeline: Timeline) -> dict[int, str]:

@@ -100,10 +100,10 @@ def says(step: StepView, now: datetime) -> str:
     if step.error:
         return clean(step.error)
     if step.status == "waiting":
-        return "waits in the inbox" if step.kind == "ask" else f"waits {_left(step.resume_at, now)}"
+        return "in the inbox" if step.kind == "ask" else _left(step.resume_at, now)
     retry = f"attempt {step.attempt}" if step.attempt > 1 else ""
     return " · ".join(part for part in (clean(step.summary), retry) if part)
 
 
 def _left(resume_at: datetime | None, now: datetime) -> str:
-    return "" if resume_at is None else f"until then: {duration((resume_at - now).total_seconds())}"
+    return "waits" if resume_at is None else f"{duration((resume_at - now).total_seconds())} left"

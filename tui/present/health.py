@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.views import Drift, Health, WorkerView
 from tui.present.bars import spark
+from tui.present.history import indented
 from tui.present.lines import Line, Piece, Tone, clean, line, wrap
 from tui.present.times import DASH, ago, duration, full, near
 
@@ -56,8 +58,8 @@ def milliseconds(value: float | None) -> str:
     return f"{value:.0f} ms" if value < 1000 else f"{value / 1000:.1f} s"
 
 
-def health_lines(health: Health, now: datetime, zone_name: str, cells: int) -> tuple[Line, ...]:
-    """Return everything, in sections."""
+def health_lines(health: Health, now: datetime, zone_name: str, cells: int, *, tall: bool) -> tuple[Line, ...]:
+    """Return everything, in sections, parted by blank lines where the screen is tall."""
     sections = (
         _worker_lines(health, now, cells),
         _lag_lines(health, cells),
@@ -67,10 +69,9 @@ def health_lines(health: Health, now: datetime, zone_name: str, cells: int) -> t
         _error_lines(health, now, cells),
     )
     text, tone = verdict(health)
-    rows: list[Line] = [*wrap(f" {text}", cells, tone, " ")]
+    rows: list[Line] = [*indented(text[:1].upper() + text[1:], cells, tone)]
     for section in sections:
-        if section:
-            rows += [(), *section]
+        rows += [*([()] if tall else []), *section]
     return tuple(rows)
 
 
@@ -119,8 +120,9 @@ def _lag_lines(health: Health, cells: int) -> list[Line]:
     rows = [_row("lag", *parts)]
     lags = next((worker.lags_ms for worker in health.workers if worker.lags_ms), ())
     if lags:
-        room = max(10, min(60, cells - LABEL - 4))
-        rows.append(_row("", Piece(spark(lags, room), "busy"), Piece(" newest", "faint")))
+        room = max(10, min(80, cells - LABEL - 10))
+        bars = spark([math.log10(1 + max(0.0, lag)) for lag in lags], room)
+        rows.append(_row("", Piece(bars, "busy"), Piece(" newest", "faint")))
     if health.lag_p50_ms is None:
         rows += _told("", "nothing was dispatched yet", cells, "dim")
     return rows
@@ -153,10 +155,10 @@ def _drift(drift: Drift, zone_name: str) -> str:
 
 
 def _queue_lines(health: Health, cells: int) -> list[Line]:
-    counts = [f"{health.queue.get(state, 0)} {_QUEUE_WORDS.get(state, state)}" for state in _QUEUE]
+    counts = [f"{count} {_QUEUE_WORDS.get(state, state)}" for state in _QUEUE if (count := health.queue.get(state, 0))]
     inbox: Tone = "warn" if health.inbox else ""
     return [
-        *_told("work", " · ".join(counts), cells),
+        *_told("work", " · ".join(counts) or "nothing is active", cells),
         *_told("inbox", f"{health.inbox} wait for an answer", cells, inbox),
     ]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from core.views import ChainLink, OccurrenceRow, OccurrenceView
-from tui.present.lines import Line, Piece, Tone, clean, line, wrap
+from tui.present.lines import Line, Piece, Tone, clean, line, width, wrap
 from tui.present.times import DASH, duration, near, offset, zone
 
 OUTCOME_TONES: dict[str, Tone] = {
@@ -37,7 +38,9 @@ REASONS: dict[str, str] = {
     "input_invalid": "the input does not fit the flow",
     "schedule_invalid": "the schedule is not valid",
 }
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z")
 KINDS = {"scheduled": "sched", "manual": "manual", "event": "event", "backfill": "backfill"}
+_PREFIXED = frozenset({"concurrency_skip", "paused", "denied", "missed"})
 WORK_MARKS: dict[str, Piece] = {
     "completed": Piece("✓", "ok"), "failed": Piece("✕", "bad"), "cancelled": Piece("⊘", "warn"),
     "running": Piece("▶", "busy"), "queued": Piece("…", "busy"), "pending": Piece("…", "dim"),
@@ -48,7 +51,9 @@ _LINKS: dict[str, Piece] = {"ok": Piece("✓ ", "ok"), "stop": Piece("✕ ", "ba
 
 def reason_words(row: OccurrenceRow) -> str:
     """Return why, in words: core's own sentence where it has one, else the reason's meaning."""
-    return clean(row.message) or REASONS.get(row.reason, row.reason)
+    told, known = clean(row.message), REASONS.get(row.reason, row.reason)
+    short = known.partition(":")[0]
+    return f"{short}: {told}" if told and row.reason in _PREFIXED else told or known
 
 
 def lag(row: OccurrenceRow) -> Line:
@@ -63,7 +68,7 @@ def lag(row: OccurrenceRow) -> Line:
 def nominal(row: OccurrenceRow, now: datetime, zone_name: str) -> Line:
     """Return the nominal time, or a range as `312 missed 01:00–03:35`."""
     if row.is_range:
-        return (Piece(range_words(row, zone_name), "warn"),)
+        return (Piece(range_words(row, zone_name, now), "warn"),)
     at = row.nominal_at or row.at
     return line(stamp(at, now, zone_name), Piece(f" {offset(at, zone_name)}", "faint"))
 
@@ -75,14 +80,15 @@ def stamp(at: datetime, now: datetime, zone_name: str) -> str:
     return f"{there.day:2} {there:%b}{year} {there:%H:%M:%S}"
 
 
-def range_words(row: OccurrenceRow, zone_name: str) -> str:
-    """Return `312 missed 01:00–03:35`, with days where the range covers more than one."""
+def range_words(row: OccurrenceRow, zone_name: str, now: datetime) -> str:
+    """Return `312 missed 01:00–03:35`, with days where it was not today or covers more than one."""
     word = {"definition_changed": "undecided", "gap_skipped": "in the gap"}.get(row.reason, row.reason)
     head = f"{row.count:,} {word} "
     if row.first_at is None or row.last_at is None:
         return head.strip()
     first, last = row.first_at.astimezone(zone(zone_name)), row.last_at.astimezone(zone(zone_name))
-    day = f"{first.day} {first:%b} "
+    today = first.date() == now.astimezone(zone(zone_name)).date() and last.date() == first.date()
+    day = "" if today else f"{first.day} {first:%b} "
     if row.count == 1:
         return f"{head}{day}{first:%H:%M}"
     other = "" if first.date() == last.date() else f"{last.day} {last:%b} "
@@ -116,20 +122,21 @@ def coalesced_words(row: OccurrenceRow, zone_name: str) -> str:
 
 def why_lines(view: OccurrenceView, now: datetime, zone_name: str, cells: int) -> tuple[Line, ...]:
     """Return the sentence, then every link of the chain with its time, then what it stands for."""
-    rows: list[Line] = [*wrap(f" {view.sentence}", cells, "strong", " "), ()]
+    rows: list[Line] = [*indented(sentence(view, zone_name), cells, "strong"), ()]
+    titles = max((len(link.title) for link in view.chain), default=0)
     for link in view.chain:
-        rows.extend(_link_lines(link, zone_name, cells))
+        rows.extend(_link_lines(link, zone_name, cells, titles))
     if more := coalesced_words(view.row, zone_name):
-        rows.extend(((), *wrap(f" {more}", cells, "dim", " ")))
+        rows.extend(((), *indented(more, cells, "dim")))
     rows.extend(_facts(view, now, zone_name, cells))
     return tuple(rows)
 
 
-def _link_lines(link: ChainLink, zone_name: str, cells: int) -> tuple[Line, ...]:
+def _link_lines(link: ChainLink, zone_name: str, cells: int, titles: int) -> tuple[Line, ...]:
     at = "            " if link.at is None else f"{link.at.astimezone(zone(zone_name)):%H:%M:%S.%f}"[:12]
-    head = line(" ", Piece(at, "faint"), " ", _LINKS[link.state], Piece(f"{clean(link.title):11} ", "strong"))
-    indent = 1 + 12 + 1 + 2 + 12
-    detail = wrap(link.detail, max(12, cells - indent), "bad" if link.state == "stop" else "")
+    head = line(" ", Piece(at, "faint"), " ", _LINKS[link.state], Piece(f"{clean(link.title):{titles}}  ", "strong"))
+    indent = 1 + 12 + 1 + 2 + titles + 2
+    detail = wrap(localised(link.detail, zone_name), max(12, cells - indent), "bad" if link.state == "stop" else "")
     return (line(head, detail[0]), *(line(" " * indent, row) for row in detail[1:]))
 
 
@@ -147,15 +154,49 @@ def _facts(view: OccurrenceView, now: datetime, zone_name: str, cells: int) -> t
     return ((), *lines)
 
 
-def chain_words(view: OccurrenceView, zone_name: str) -> Line:
-    """Return the chain in one line: `nominal 14:00:00 › seen 14:00:00.310 › authorised ✓ › …`."""
-    parts: list[Line] = []
-    for link in view.chain:
-        at = f" {link.at.astimezone(zone(zone_name)):%H:%M:%S}" if link.at else ""
-        tone: Tone = "bad" if link.state == "stop" else ""
-        mark = " ✓" if link.state == "ok" and not link.at else ""
-        parts.append((Piece(f"{clean(link.title)}{at}{mark}", tone),))
-    joined: list[Line] = []
-    for part in parts:
-        joined.extend(((Piece(" › ", "faint"),), part) if joined else (part,))
-    return line(*joined)
+def chain_words(view: OccurrenceView, zone_name: str, cells: int) -> tuple[Line, ...]:
+    """Return the chain in a line or two: `nominal 14:00:00 › seen 14:00:00.310 › authorised ✓ › …`."""
+    return tuple(_in_lines([_link_words(link, zone_name) for link in view.chain], cells))
+
+
+def _link_words(link: ChainLink, zone_name: str) -> Line:
+    title = clean(link.title)
+    if link.state == "info" and link.at:
+        there = f"{link.at.astimezone(zone(zone_name)):%H:%M:%S.%f}"[:12]
+        return line(f"{title} ", Piece(there, "dim"))
+    if link.state == "stop":
+        return (Piece(f"{title} ✕", "bad"),)
+    return line(title, Piece(" ✓", "ok")) if link.state == "ok" else (Piece(title),)
+
+
+def _in_lines(parts: list[Line], cells: int) -> list[Line]:
+    rows: list[Line] = [line(" ")]
+    for index, part in enumerate(parts):
+        joint = (Piece(" › ", "faint"),) if index else ()
+        if width(rows[-1]) + width(joint) + width(part) > cells:
+            rows.append(line("  ", joint, part))
+        else:
+            rows[-1] = line(rows[-1], joint, part)
+    return rows
+
+
+def sentence(view: OccurrenceView, zone_name: str) -> str:
+    """Return core's sentence, its instants in the display zone, as a sentence begins."""
+    text = localised(view.sentence, zone_name)
+    return text[:1].upper() + text[1:]
+
+
+def localised(text: str, zone_name: str) -> str:
+    """Return a text with each RFC 3339 instant of UTC put into the display zone."""
+    return _INSTANT.sub(lambda match: _local(match[0], zone_name), text)
+
+
+def _local(text: str, zone_name: str) -> str:
+    at = datetime.fromisoformat(text)
+    there = at.astimezone(zone(zone_name))
+    return f"{there.day} {there:%b} {there:%H:%M:%S} {offset(at, zone_name)}"
+
+
+def indented(text: str, cells: int, tone: Tone = "") -> tuple[Line, ...]:
+    """Return a text broken to the width, one blank before each line."""
+    return tuple(line(" ", row) for row in wrap(text, cells - 1, tone))

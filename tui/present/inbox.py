@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from core.views import ActionRow, ActionView
-from tui.present.history import short_id, stamp
+from tui.present.history import short_id
 from tui.present.lines import Line, Piece, clean, line, wrap
 from tui.present.times import ago, duration, near, offset, zone
 
@@ -48,7 +48,7 @@ def due(row: ActionRow, now: datetime, zone_name: str) -> Line:
     if is_snoozed(row, now):
         return (Piece(f"zz {near(row.snoozed_until, now, zone_name)}", "dim"),)
     soon = row.expires_at - now < SOON
-    return (Piece(near(row.expires_at, now, zone_name), "warn" if soon else "dim"),)
+    return (Piece(near(row.expires_at.replace(second=0), now, zone_name), "warn" if soon else "dim"),)
 
 
 def asks(row: ActionRow) -> Line:
@@ -63,7 +63,7 @@ def head_lines(view: ActionView, now: datetime, zone_name: str, cells: int) -> t
     if view.message and view.message != row.title:
         rows += [part for text in view.message.splitlines() for part in wrap(text, cells)]
     left = duration((row.expires_at - now).total_seconds())
-    until = f"{stamp(row.expires_at, now, zone_name).strip()} {offset(row.expires_at, zone_name)}"
+    until = f"{near(row.expires_at.replace(second=0), now, zone_name)} {offset(row.expires_at, zone_name)}"
     rows += wrap(f"asked by {view.asked_by} {ago(row.created_at, now)} ago · expires in {left} ({until})", cells, "dim")
     if view.holds_up:
         rows += wrap(f"holds up {', '.join(view.holds_up)}", cells, "warn")
@@ -75,10 +75,10 @@ def answer_keys(view: ActionView) -> Line:
     agree, *refuse = view.decisions
     parts = [Piece(f"{VERBS.get(agree, agree)} ", "dim"), Piece("a", "key")]
     if refuse:
-        note = " (with a reason)" if view.row.kind == "approvalRequired" else ""
+        note = ", with a reason" if view.row.kind == "approvalRequired" else ""
         parts += [Piece(f"   {VERBS.get(refuse[0], refuse[0])}{note} ", "dim"), Piece("r", "key")]
     if view.schema.get("properties"):
-        parts += [Piece("   fill in ", "dim"), Piece("enter", "key"), Piece("  then send ", "dim"), Piece("^s", "key")]
+        parts += [Piece("   fill in ", "dim"), Piece("enter", "key"), Piece(" and send ", "dim"), Piece("^s", "key")]
     return line(*parts)
 
 

@@ -37,7 +37,7 @@ class FieldSpec:
     @property
     def hint(self) -> str:
         """Return what the field takes, in a few words."""
-        parts = [_range_words(self), "" if self.required else "optional", self.description]
+        parts = [_range_words(self), self.description]
         return " · ".join(part for part in parts if part)
 
     @property

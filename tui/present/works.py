@@ -17,13 +17,15 @@ STATUS_TONES: dict[str, Tone] = {
     "completed": "ok", "failed": "bad", "cancelled": "warn", "running": "busy", "queued": "busy", "pending": "dim",
     "waitingForInput": "warn", "waitingForApproval": "warn",
 }  # fmt: skip
-STATUS_WORDS = {"waitingForInput": "waits: input", "waitingForApproval": "waits: approval"}
+STATUS_WORDS = {"waitingForInput": "waits for input", "waitingForApproval": "waits for approval"}
+SHORT_WORDS = {"waitingForInput": "input", "waitingForApproval": "approval"}
 _LINKS: dict[str, Piece] = {"ok": Piece("✓ ", "ok"), "stop": Piece("✕ ", "bad"), "info": Piece("· ", "dim")}
 
 
-def status(row: WorkRow) -> Line:
+def status(row: WorkRow, *, short: bool = False) -> Line:
     """Return mark and status; a run without anything to do says so."""
-    word = "no work" if row.result == "no_work" else STATUS_WORDS.get(row.status, row.status)
+    words = SHORT_WORDS if short else STATUS_WORDS
+    word = "no work" if row.result == "no_work" else words.get(row.status, row.status)
     return line(WORK_MARKS[row.status], " ", Piece(word, STATUS_TONES[row.status]))
 
 
@@ -34,12 +36,6 @@ def took(row: WorkRow, now: datetime) -> Line:
     seconds = ((row.ended_at or now) - row.started_at).total_seconds()
     active = row.status in ACTIVE_WORK
     return (Piece(f"{seconds:.1f}s" if seconds < 10 and not active else duration(seconds), "busy" if active else ""),)
-
-
-def began(row: WorkRow, now: datetime, zone_name: str) -> Line:
-    """Return the nominal time, or when it was asked for."""
-    at = row.nominal_at or row.created_at
-    return line(stamp(at, now, zone_name), Piece(f" {offset(at, zone_name)}", "faint"))
 
 
 def progress(row: WorkRow, cells: int = 8) -> Line:

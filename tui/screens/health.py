@@ -11,7 +11,6 @@ from core.errors import TriggerdeckError
 from core.views import Health
 from tui.actions import Action
 from tui.present import health as present
-from tui.present.lines import Line, Piece, line
 from tui.screens.place import Place
 from tui.widgets.dialog import Confirm
 from tui.widgets.pane import Pane
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from core.deck import Deck
 
 EVERY_S = 5
+TALL = 30
 
 
 class HealthPlace(Place):
@@ -50,15 +50,6 @@ class HealthPlace(Place):
         pane.say("reading …")
         pane.focus()
 
-    def crumb_note(self) -> Line:
-        """Return the verdict's mark."""
-        if self._health is None:
-            return ()
-        text, tone = present.verdict(self._health)
-        return line(
-            Piece("● " if tone == "ok" else "! ", tone), Piece(text if tone == "ok" else "look below", "dim"), " "
-        )
-
     def renew(self) -> None:
         """Ask again."""
         self.ask(lambda deck: deck.health(), self._got, failed=self._lost, group="health")
@@ -77,8 +68,8 @@ class HealthPlace(Place):
     def _draw(self) -> None:
         health = self._health
         if health is not None:
-            zone = self.deck_app.mine
-            self.query_one(Pane).show(lambda cells: present.health_lines(health, self.now, zone, cells))
+            zone, tall = self.deck_app.mine, self.size.height >= TALL
+            self.query_one(Pane).show(lambda cells: present.health_lines(health, self.now, zone, cells, tall=tall))
 
     def beat(self, now: datetime) -> None:  # noqa: ARG002  ages ask for the time themselves
         """Let ages grow; ask again now and then, since heartbeats are no changes."""

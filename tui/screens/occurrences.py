@@ -39,7 +39,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
     EMPTY = "no occurrence here: nothing was due yet, or the filter is too narrow (esc takes it away)"
     FILTER_HELP = "a trigger, or state:skipped since:30d until:2026-03-01 reason:missed kind:manual"
     COLUMNS = (
-        Column("nominal", "nominal", 19, grow=1, most=32),
+        Column("nominal", "nominal", 22, grow=1, most=32),
         Column("lag", "lag", 6, drop=3, align="right"),
         Column("trigger", "trigger", 14, grow=1, most=30),
         Column("kind", "kind", 6, drop=4),
@@ -138,7 +138,10 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
             lambda cells: (
                 history.why_lines(view, self.now, zone, cells)
                 if tall
-                else (*wrap(f" {view.sentence}", cells, "strong", " ")[:2], line(" ", history.chain_words(view, zone)))
+                else (
+                    *history.indented(history.sentence(view, zone), cells, "strong")[:2],
+                    *history.chain_words(view, zone, cells),
+                )
             )
         )
 
@@ -247,7 +250,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
 
 def _why_not_lines(answer: WhyNot, zone: str, cells: int) -> tuple[Line, ...]:
     return (
-        *wrap(f" {answer.sentence}", cells, "strong", " "),
+        *history.indented(history.localised(answer.sentence, zone), cells, "strong"),
         line(Piece(" before   ", "dim"), full(answer.previous_nominal, zone)),
         line(Piece(" after    ", "dim"), full(answer.next_nominal, zone)),
     )

@@ -16,6 +16,7 @@ from tui.present.columns import Column
 from tui.present.filters import work_query
 from tui.present.history import short_id
 from tui.present.lines import Line, Piece, line
+from tui.present.times import near
 from tui.screens import work_actions
 from tui.screens.table_place import TablePlace
 from tui.widgets.pane import Pane
@@ -33,12 +34,12 @@ class WorkPlace(TablePlace[WorkRow]):
     EMPTY = "no work here: nothing has fired yet, or the filter is too narrow (esc takes it away)"
     FILTER_HELP = "a trigger, or status:failed since:7d, or active"
     COLUMNS = (
-        Column("status", "status", 17),
-        Column("trigger", "trigger", 16, grow=2, most=34),
-        Column("nominal", "nominal", 19, drop=2),
+        Column("status", "status", 11),
+        Column("trigger", "trigger", 14, grow=2, most=34),
+        Column("when", "when", 12, drop=2),
         Column("took", "took", 6, align="right"),
         Column("steps", "steps", 5, drop=3, align="right"),
-        Column("what", "flow or error", 14, grow=3, most=60, drop=1),
+        Column("what", "flow or error", 13, grow=3, most=60, drop=1),
         Column("id", "id", 8, drop=4),
     )
     ACTIONS = (
@@ -74,9 +75,9 @@ class WorkPlace(TablePlace[WorkRow]):
     def cells(self, row: WorkRow) -> tuple[Line, ...]:
         """Return one line per column."""
         return (
-            works.status(row),
+            works.status(row, short=True),
             line(works.name(row)),
-            works.began(row, self.now, self.zone_for(None)),
+            line(near(row.nominal_at or row.created_at, self.now, self.zone_for(None))),
             works.took(row, self.now),
             works.steps_figure(row),
             works.what(row),

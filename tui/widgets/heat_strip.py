@@ -46,7 +46,7 @@ class HeatStrip(Widget, can_focus=True):
     @property
     def label_cells(self) -> int:
         """Return the width of the names."""
-        return 12 if self.calendar else max(14, min(24, self.size.width // 5))
+        return 12 if self.calendar else max(14, min(22, self.size.width // 5))
 
     @property
     def slot_cells(self) -> int:
@@ -116,16 +116,16 @@ class HeatStrip(Widget, can_focus=True):
         start = self.label_cells + 2
         column = (start + self.slot, start + self.slot + 1)
         if y == 0:
-            return line(" " * start, Piece(forecast.axis(self.timeline, self.zone), "head")), "back", column
+            return line(" " * start, forecast.axis_row(self.timeline, self.zone)), "back", column
         if y == 1:
-            label = fit(line(Piece(f"all · fires/{forecast.slot_words(self.timeline.slot_s)}", "dim")), start)
+            label = fit(line(Piece(f"  all · fires/{forecast.slot_words(self.timeline.slot_s)}", "dim")), start)
             return line(label, forecast.total_row(self.timeline)), "back", column
         index = self.top + y - HEAD_ROWS
         if index >= len(self.timeline.lanes):
             return (), "back", column if index < len(self.timeline.lanes) else None
         lane = self.timeline.lanes[index]
         mark = Piece("▸ " if index == self.lane else "  ", "accent")
-        row = line(mark, forecast.lane_label(lane, self.label_cells), forecast.lane_row(lane))
+        row = line(mark, forecast.lane_label(lane, self.label_cells), forecast.lane_row(lane), forecast.lane_sum(lane))
         return row, "cursor-dim" if index == self.lane else "back", column
 
     def _calendar_row(self, y: int) -> tuple[Line, str, tuple[int, int] | None]:

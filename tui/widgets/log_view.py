@@ -24,6 +24,8 @@ KEPT = 5000
 class LogView(Pane):
     """The newest lines of a log, in the order of their ids."""
 
+    DEFAULT_CSS = "LogView { overflow-x: auto; }"
+
     class FollowChanged(Message):
         """Following was switched on or off, by key or by scrolling away."""
 

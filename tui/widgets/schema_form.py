@@ -8,7 +8,7 @@ from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Select, Static, TextArea
@@ -27,11 +27,16 @@ class FormField(Vertical):
         self._entry = _entry(spec)
 
     def compose(self) -> ComposeResult:
-        """Lay title, entry and hint below each other."""
+        """Lay title and entry side by side, the hint below."""
         star = " *" if self.spec.required else ""
-        yield Static(f"{clean(self.spec.title)}{star}", classes="form-title", markup=False)
-        yield self._entry
+        with Horizontal():
+            yield Static(f"{clean(self.spec.title)}{star}", classes="form-title", markup=False)
+            yield self._entry
         yield Static(clean(self.spec.hint), classes="form-hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Take no line for a hint that is empty."""
+        self.tell(None)
 
     @property
     def entry(self) -> Widget:
@@ -54,6 +59,7 @@ class FormField(Vertical):
         """Show the fault in place of the hint, or the hint again."""
         hint = self.query_one(".form-hint", Static)
         hint.update(f"✗ {clean(fault.message)}{_remedy(fault)}" if fault else clean(self.spec.hint))
+        hint.display = bool(fault or self.spec.hint)
         self.set_class(fault is not None, "-wrong")
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,6 +30,14 @@ BEGAN = datetime(2026, 3, 27, 8, 0, tzinfo=UTC)
 NOW = datetime(2026, 3, 28, 13, 3, 11, tzinfo=UTC)
 STORY_MAKER = "ana"
 ROUNDS = 60
+
+
+class StoryClock(ManualClock):
+    """A moved clock whose identities look like real ones and are the same each time."""
+
+    def new_id(self) -> str:
+        """Return the next identity."""
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, super().new_id()))
 
 
 class Worker:
@@ -137,7 +146,7 @@ def story_maker() -> Iterator[None]:
 def make(folder: Path, story: Callable[..., object] | None = None) -> Path:
     """Make the database of the story; return its file."""
     database = folder / "deck.sqlite3"
-    clock = ManualClock(BEGAN)
+    clock = StoryClock(BEGAN)
     with story_maker():
         deck = Deck.open(database, clock=clock)
         store = open_store(database, clock=clock, read_only=False)
