@@ -214,14 +214,13 @@ def _extended(name: str, starts: list[int], periods: list[tuple[int, str]], foot
 
 _POSIX_NAME = r"(?:<([A-Za-z0-9+\-]+)>|([A-Za-z]{3,}))"
 _POSIX_TIME = r"([+-]?\d{1,3}(?::\d{2}){0,2})"
-_POSIX = re.compile(
-    rf"{_POSIX_NAME}{_POSIX_TIME}(?:{_POSIX_NAME}{_POSIX_TIME}?,([JM\d.]+)(?:/{_POSIX_TIME})?,([JM\d.]+)(?:/{_POSIX_TIME})?)?"
-)
+_POSIX_RULE = rf",([JM\d.]+)(?:/{_POSIX_TIME})?"
+_POSIX = rf"{_POSIX_NAME}{_POSIX_TIME}(?:{_POSIX_NAME}{_POSIX_TIME}?{_POSIX_RULE}{_POSIX_RULE})?"
 
 
 def _footer_periods(footer: str, last: int | None) -> Iterator[tuple[int, tuple[int, str]]]:
     """Yield (start, (offset, abbreviation)) that a POSIX rule adds after the instant `last`."""
-    match = _POSIX.fullmatch(footer)
+    match = re.fullmatch(_POSIX, footer)
     if match is None:
         if footer:
             raise ValueError(f"unreadable standing rule {footer!r}")

@@ -18,7 +18,6 @@ from core.triggers.fields import (
     read_field,
     split_fields,
 )
-from core.triggers.unix import macro_fault, unix_fault
 from core.triggers.walls import CronWalls, minutes_of_day
 
 LONGEST_EXPRESSION = 4_096
@@ -105,6 +104,8 @@ def _day_conflict(fields: list[Field], sources: tuple[FieldText, ...]) -> Iterab
 
 def _count_fault(expression: str, sources: tuple[FieldText, ...]) -> Fault:
     """Return the fault of a line with the wrong number of fields."""
+    from core.triggers.unix import macro_fault, unix_fault
+
     special = macro_fault(expression) or (unix_fault(expression) if len(sources) == 5 else None)
     if special is not None:
         return special

@@ -108,10 +108,11 @@ class _Misreads(Exception):
         self.items = items
 
 
-_ITEM = re.compile(r"(?:(\*)|([0-9]+|[A-Z]+)(?:(-)([0-9]+|[A-Z]+))?)?(?:(/)([0-9]+))?")
-_LAST_DAY = re.compile(r"L(?:-([0-9]+))?(W)?")
-_NEAREST = re.compile(r"([0-9]+)W")
-_DAY_RULE = re.compile(r"([0-9]+|[A-Z]{3})(?:(L)|#([0-9]+))")
+# Patterns are compiled by `re` when first used: importing this package stays cheap.
+_ITEM = r"(?:(\*)|([0-9]+|[A-Z]+)(?:(-)([0-9]+|[A-Z]+))?)?(?:(/)([0-9]+))?"
+_LAST_DAY = r"L(?:-([0-9]+))?(W)?"
+_NEAREST = r"([0-9]+)W"
+_DAY_RULE = r"([0-9]+|[A-Z]{3})(?:(L)|#([0-9]+))"
 
 
 def split_fields(expression: str) -> tuple[FieldText, ...]:
@@ -173,10 +174,10 @@ def _read_day_item(kind: FieldKind, text: str, position: int) -> Term | None:
         return Term("none")
     if kind is DAY_OF_WEEK:
         return _read_weekday_rule(text, position)
-    if last := _LAST_DAY.fullmatch(text):
+    if last := re.fullmatch(_LAST_DAY, text):
         offset = _number(last[1], position + 2, "the offset from the last day", 0, 30) if last[1] else 0
         return Term("lastWeekday" if last[2] else "last", offset)
-    if near := _NEAREST.fullmatch(text):
+    if near := re.fullmatch(_NEAREST, text):
         return Term("weekday", _number(near[1], position, kind.name, kind.low, kind.high))
     return None
 
@@ -184,7 +185,7 @@ def _read_day_item(kind: FieldKind, text: str, position: int) -> Term | None:
 def _read_weekday_rule(text: str, position: int) -> Term | None:
     if text == "L":
         return Term("value", 7)
-    rule = _DAY_RULE.fullmatch(text)
+    rule = re.fullmatch(_DAY_RULE, text)
     if rule is None:
         return None
     day = _value(DAY_OF_WEEK, rule[1], position)
@@ -195,7 +196,7 @@ def _read_weekday_rule(text: str, position: int) -> Term | None:
 
 def _read_plain_item(kind: FieldKind, text: str, position: int) -> Term:
     """Read `*`, `a`, `a-b` and any of them with `/n`."""
-    match = _ITEM.fullmatch(text)
+    match = re.fullmatch(_ITEM, text)
     if match is None or not text:
         raise _unreadable(kind, text, position)
     star, first_text, dash, slash = match[1], match[2], match[3], match[5]
@@ -268,7 +269,7 @@ def _number(text: str, position: int, name: str, low: int, high: int) -> int:
 
 def _unreadable(kind: FieldKind, text: str, position: int) -> Misread:
     """Point at the first character of an item that fits nothing."""
-    match = _ITEM.match(text)
+    match = re.match(_ITEM, text)
     good = match.end() if match else 0
     shown = text[:40]
     letter = text[good : good + 1]

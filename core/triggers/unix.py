@@ -40,7 +40,7 @@ _PARTS = (
     _Part("month", 1, 12, 12, MONTH_NAMES),
     _Part("day of week", 0, 7, 7, DAY_NAMES),
 )
-_ITEM = re.compile(r"(?:(\*)|([0-9]{1,2}|[A-Z]{3})(?:-([0-9]{1,2}|[A-Z]{3}))?)(?:/([0-9]{1,3}))?")
+_ITEM = r"(?:(\*)|([0-9]{1,2}|[A-Z]{3})(?:-([0-9]{1,2}|[A-Z]{3}))?)(?:/([0-9]{1,3}))?"
 
 
 def unix_to_quartz(line: str) -> str:
@@ -76,7 +76,7 @@ def _values(part: _Part, text: str) -> list[int]:
 
 
 def _item_values(part: _Part, item: str) -> range:
-    match = _ITEM.fullmatch(item)
+    match = re.fullmatch(_ITEM, item)
     if match is None:
         raise _refused(f"{item!r} is not a Unix {part.name}")
     star, first_text, final_text, step_text = match.groups()
