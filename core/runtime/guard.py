@@ -25,7 +25,7 @@ while read -r verb group; do
     end) groups="${groups%% "$group" *} ${groups#* "$group" }" ;;
   esac
 done
-for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 """
 _SAME_PROCESS_S = 0.011
 

@@ -1,0 +1,212 @@
+"""Workers that are killed for real: nothing is lost, nothing is done twice at once, nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core import failpoints
+from core.runtime.guard import end_recorded_group, started_at
+from core.storage.enginefile import engine_path
+from tests.integration.runtime.conftest import MakeRig
+from tests.integration.runtime.rig import Rig, sh
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[3]
+Doomed = Callable[..., subprocess.Popen[bytes]]
+POINTS_BEFORE_THE_STEP = ("dispatch.before_claim", "dispatch.claimed", "dispatch.submitted", "dispatch.mark_committed")
+POINTS_IN_THE_STEP = ("step.started", "step.spawned", "step.recorded", "step.executed", "step.before_commit")
+
+
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[Doomed]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(kind: str = "memory", failpoint: str = "") -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), failpoints.VARIABLE: failpoint}
+        argv = [sys.executable, "-m", "tests.integration.runtime.doomed_worker", str(tmp_path / "deck.sqlite3"), kind]
+        process = subprocess.Popen(argv, env=environment, cwd=ROOT)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+async def settled(condition: Callable[[], object], within_s: float = 20.0) -> None:
+    """Wait until a condition of another process holds; fails the test after the deadline."""
+    never = asyncio.Event()
+    async with asyncio.timeout(within_s):
+        while not condition():
+            try:
+                async with asyncio.timeout(0.02):
+                    await never.wait()
+            except TimeoutError:
+                continue
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def counting(folder: Path) -> str:
+    return f"echo x >> {folder}/count; sleep 0.05; echo done >> {folder}/done"
+
+
+def two_sleepers(folder: Path) -> str:
+    """Return a script whose shell and child both note their pids and then sleep."""
+    return f"sh -c 'echo $$ >> {folder}/pids; exec sleep 300' & echo $$ >> {folder}/pids; wait"
+
+
+def pids(folder: Path) -> list[int]:
+    path = folder / "pids"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+async def prepared(tmp_path: Path, make_rig: MakeRig, script: str, **rest: str) -> str:
+    """Fire Work in a database that no worker has open."""
+    rig = await make_rig()
+    work_id = rig.fire(sh(script, **rest))
+    await rig.__aexit__()
+    return work_id
+
+
+@pytest.mark.parametrize("point", POINTS_BEFORE_THE_STEP)
+async def test_a_kill_before_the_step_runs_it_exactly_once(
+    tmp_path: Path, make_rig: MakeRig, doomed: Doomed, point: str
+) -> None:
+    if point == "dispatch.mark_committed":
+        script = "sleep 0.3; " + counting(tmp_path)  # the mark is raced by the step itself: what counts is that it ends
+    else:
+        script = counting(tmp_path)
+    work_id = await prepared(tmp_path, make_rig, script)
+    assert doomed("engine", point).wait(30) == -signal.SIGKILL
+    rig = await make_rig("engine")
+    assert (await rig.until(work_id)).status == "completed"
+    assert (tmp_path / "done").read_text() == "done\n"
+    assert rig.run(work_id).attempt == 1
+    assert rig.occurrence(work_id).outcome == "submitted"
+
+
+@pytest.mark.parametrize("point", POINTS_IN_THE_STEP)
+async def test_a_kill_in_the_step_runs_it_again_as_the_next_attempt(
+    tmp_path: Path, make_rig: MakeRig, doomed: Doomed, point: str
+) -> None:
+    work_id = await prepared(tmp_path, make_rig, counting(tmp_path))
+    assert doomed("engine", point).wait(30) == -signal.SIGKILL
+    rig = await make_rig("engine")
+    assert (await rig.until(work_id)).status == "completed"
+    assert rig.steps(work_id)[0].attempt == 2
+    ran = (tmp_path / "count").read_text().split()
+    assert len(ran) == (1 if point in {"step.started", "step.spawned", "step.recorded"} else 2)
+
+
+async def test_a_kill_after_the_step_was_recorded_does_not_run_it_again(
+    tmp_path: Path, make_rig: MakeRig, doomed: Doomed
+) -> None:
+    rig = await make_rig()
+    work_id = rig.fire(sh(counting(tmp_path), step_id="a"), sh("true", step_id="b"))
+    await rig.__aexit__()
+    assert doomed("engine", "step.settled").wait(30) == -signal.SIGKILL
+    rig = await make_rig("engine")
+    assert (await rig.until(work_id)).status == "completed"
+    assert (tmp_path / "count").read_text() == "x\n"
+
+
+async def test_on_crash_fail_ends_the_work_with_code_crashed(
+    tmp_path: Path, make_rig: MakeRig, doomed: Doomed
+) -> None:
+    work_id = await prepared(tmp_path, make_rig, counting(tmp_path), onCrash="fail")
+    assert doomed("engine", "step.executed").wait(30) == -signal.SIGKILL
+    rig = await make_rig("engine")
+    assert (await rig.until(work_id)).status == "failed"
+    assert rig.column(work_id, "error_code") == "crashed"
+    assert (tmp_path / "count").read_text() == "x\n"
+
+
+async def test_a_killed_worker_leaves_no_process_of_its_steps(
+    tmp_path: Path, make_rig: MakeRig, doomed: Doomed
+) -> None:
+    await prepared(tmp_path, make_rig, two_sleepers(tmp_path))
+    worker = doomed("engine")
+    await settled(lambda: len(pids(tmp_path)) == 2)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    await settled(lambda: not any(alive(pid) for pid in pids(tmp_path)), within_s=5)
+
+
+async def test_a_process_that_outlived_worker_and_guard_is_ended_before_the_step_runs_again(
+    tmp_path: Path, make_rig: MakeRig, doomed: Doomed
+) -> None:
+    work_id = await prepared(tmp_path, make_rig, two_sleepers(tmp_path))
+    worker = doomed("engine")
+    await settled(lambda: len(pids(tmp_path)) == 2)
+    orphans = pids(tmp_path)
+    for child in psutil.Process(worker.pid).children():
+        if "trap" in " ".join(child.cmdline()):
+            child.kill()
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    assert all(alive(pid) for pid in orphans)
+    rig = await make_rig("engine")
+    assert not any(alive(pid) for pid in orphans)
+    await rig.until_step(work_id, 0, "running")
+    rig.cancel(work_id)
+    assert (await rig.until(work_id)).status == "cancelled"
+
+
+async def test_deleting_the_engines_file_loses_nothing(tmp_path: Path, make_rig: MakeRig, doomed: Doomed) -> None:
+    rig = await make_rig()
+    ask = {"id": "ask", "ask": {"kind": "confirmationRequired", "title": "Go on?"}}
+    waiting = rig.fire(ask, sh("echo answered", step_id="b"), name="waits")
+    running = rig.fire(sh(counting(tmp_path)), name="runs")
+    await rig.__aexit__()
+    assert doomed("engine", "step.executed").wait(30) == -signal.SIGKILL
+    for path in tmp_path.glob("deck.sqlite3.engine*"):
+        path.unlink()
+    rig = await make_rig("engine")
+    assert (await rig.until(running)).status == "completed"
+    await rig.until(waiting, "waitingForApproval")
+    rig.answer(rig.action(waiting).id, "confirm")
+    assert (await rig.until(waiting)).status == "completed"
+    assert engine_path(tmp_path / "deck.sqlite3").exists()
+
+
+async def test_a_step_that_kills_its_worker_each_time_is_not_run_for_ever(rig: Rig) -> None:
+    from core.runtime.recovery import CRASH_LIMIT, recover
+    from core.storage import runs
+
+    work_id = rig.fire(sh("exec sleep 300"))
+    await rig.until_step(work_id, 0, "running")
+    await rig.execution.stop()
+    with rig.store.write() as tx:
+        runs.set_step(tx, rig.run(work_id).id, 0, was=("running",), attempt=CRASH_LIMIT)
+    assert recover(rig.store, rig.clock.now()) == 1
+    assert rig.steps(work_id)[0].status == "failed"
+    assert rig.steps(work_id)[0].error_code == "crashed"
+
+
+def test_a_pid_that_the_system_gave_to_somebody_else_is_never_touched() -> None:
+    stranger = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    try:
+        began = started_at(stranger.pid)
+        assert began is not None
+        assert not end_recorded_group(stranger.pid, began - 1.0, "work")
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
