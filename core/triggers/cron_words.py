@@ -30,9 +30,15 @@ _NTH = ("", "first", "second", "third", "fourth", "fifth")
 def cron_words(cron: Cron) -> str:
     """Return the whole line in words, without its zone."""
     times, days = time_words(cron), day_words(cron)
-    if days == "every day" and times.startswith("every") and cron.hour.is_any:
+    if days == "every day" and times.startswith("every") and _all_day(cron.hour):
         days = ""
     return f"{times} {days}".rstrip() + _year_words(cron.year)
+
+
+def _all_day(hour: Field) -> bool:
+    """Say whether the hours run from midnight to midnight, so that `every day` says nothing more."""
+    term = hour.terms[0]
+    return hour.is_any or (len(hour.terms) == 1 and term.shape in {"any", "series"} and term.first == 0)
 
 
 def joined(parts: Iterable[str]) -> str:

@@ -242,7 +242,8 @@ def _value(kind: FieldKind, text: str, position: int) -> int:
         return kind.names.index(text) + 1
     near = _near_name(kind, text)
     remedy = f"did you mean {near}?" if near else _HINTS.get(text, f"allowed: {kind.allowed}")
-    raise Misread(position, f"{text} is not a {kind.name}", remedy)
+    article = "an" if kind is HOUR else "a"
+    raise Misread(position, f"{text[:40]} is not {article} {kind.name}", remedy)
 
 
 _HINTS = {"H": "H is Jenkins syntax; use jitter", "C": "C needs a calendar and is not supported"}
