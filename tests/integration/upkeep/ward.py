@@ -56,6 +56,19 @@ class Ward(World):
         self.insert("pending_action", row)
         return str(row["id"])
 
+    def furnish(self) -> None:
+        """Give each Work an ended run with a step, a log line, an answered question and a notification."""
+        for work in self.work():
+            ended = work["ended_at"]
+            run = self.run_of(work["id"], "completed", ended_at=ended)
+            step = {"run_id": run, "position": 0, "step_id": "say", "kind": "command", "status": "completed"}
+            self.insert("flow_step", {**step, "attempt": 1})
+            line = {"work_id": work["id"], "run_id": run, "step_id": "say", "attempt": 1, "at": ended, "stream": "out"}
+            self.insert("log_line", {**line, "text": "done"})
+            asked = self.question_of(run, work["id"], status="completed", ended_at=ended)
+            notice = {"workspace_id": self.scope.workspace_id, "at": ended, "kind": "asked", "severity": "information"}
+            self.insert("notification", {**notice, "title": "Release?", "action_id": asked})
+
     def insert(self, table: str, row: dict[str, Any]) -> None:
         """Insert one row as it is."""
         marks = ", ".join("?" * len(row))
