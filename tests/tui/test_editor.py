@@ -97,7 +97,8 @@ async def test_the_preview_shows_the_gap_as_core_says_it(database: Path, clock: 
         assert "Sun 29 Mar 03:30 +02" in driver.prose
         driver.place.query_one("#row-gap", FieldRow).control.focus()
         await driver.press("right", "right")
-        assert "Sun 29 Mar 02:30 no fire" in driver.prose
+        assert "✕ Sun 29 Mar 02:30 —" in driver.prose
+        assert "02:30 does not exist; skipped" in driver.prose
 
 
 async def test_an_edit_shows_how_the_fires_move_before_it_is_saved(database: Path, clock: ManualClock) -> None:
@@ -242,7 +243,9 @@ class _no_suspend:  # noqa: N801  stands for a method
         return None
 
 
-async def test_the_transition_key_shows_fires_around_the_change_of_the_clocks(database: Path, clock: ManualClock) -> None:
+async def test_the_transition_key_shows_fires_around_the_change_of_the_clocks(
+    database: Path, clock: ManualClock
+) -> None:
     async with opened(database, clock) as driver:
         await edit(driver, "nightly-import")
         await driver.press("f6")
@@ -264,5 +267,3 @@ async def test_the_narrow_editor_shows_the_fires_below_the_form(database: Path, 
         await edit(driver, "nightly-import")
         assert any("Cron" in line and "0 30 2 * * ?" in line for line in driver.lines)
         assert "at 02:30" in driver.prose
-
-

@@ -169,7 +169,8 @@ class Draft:
             return replace(self, texts=texts | {key: text})
         if text == shown(spec, look(self.base, spec.path)):
             value = look(self.base, spec.path)
-        return replace(self, manifest=placed(self.manifest, spec.path, value), texts=texts)
+        manifest = ordered_like(placed(self.manifest, spec.path, value), self.base)
+        return replace(self, manifest=manifest, texts=texts)
 
     def _switch(self, kind: str) -> Draft:
         """Change the kind of the schedule; what belongs to another kind is put on a shelf and comes back."""
@@ -215,6 +216,14 @@ def placed(manifest: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]
     if steps and not trail[-1] and steps[-1] == "daylightSaving":
         trail[-2].pop(steps[-1], None)
     return result
+
+
+def ordered_like(value: Any, model: Any) -> Any:
+    """Return the same value with keys in the model's order; keys that the model lacks stand last."""
+    if not isinstance(value, Mapping) or not isinstance(model, Mapping):
+        return value
+    keys = [key for key in model if key in value] + [key for key in value if key not in model]
+    return {key: ordered_like(value[key], model.get(key)) for key in keys}
 
 
 def shown(spec: Spec, value: Any) -> str:

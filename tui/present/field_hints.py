@@ -45,7 +45,7 @@ def flow_hint(text: str, namespace: str, flows: Sequence[FlowRow]) -> Line:
         if pinned
         else f"active v{found.active_version}"
     )
-    return line(Piece(f"{version} · {found.step_count} steps", "dim"))
+    return line(Piece(f"{version} · {found.step_count} {'step' if found.step_count == 1 else 'steps'}", "dim"))
 
 
 def json_hint(text: str, *, broken: bool) -> Line:

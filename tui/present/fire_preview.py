@@ -64,9 +64,9 @@ def _cells(fire: FireView, now: datetime, others: Sequence[str], *, short: bool)
     special = bool(fire.notes)
     own_offset = "Z" if fire.zone == "UTC" else offset_text(fire.offset_s)
     own = line(
-        Piece("! " if special else "  ", "warn"),
+        Piece("✕ " if fire.skipped else "! " if special else "  ", "warn"),
         Piece(f"{wall:%a} {wall.day:2} {wall:%b}{year(wall, now)} {clock}", "warn" if fire.skipped else ""),
-        Piece(f" {own_offset}" if not fire.skipped else " no fire", "dim"),
+        Piece(f" {own_offset}" if not fire.skipped else " —", "dim"),
     )
     if fire.nominal_at is None:
         return [own, *(line() for _ in others), line()]

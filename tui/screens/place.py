@@ -159,6 +159,8 @@ class Place(Screen[Any]):
         """Return why an action cannot work now; empty where it can."""
         if action.writes and self.deck_app.locked:
             return f"{action.title}: {self.deck_app.locked}"
+        if action.id == "wide" and not self.query(".detail"):
+            return "wide: nothing stands beside what is shown"
         return self.why_closed(action)
 
     def why_closed(self, action: Action) -> str:  # noqa: ARG002  places answer for their own actions
@@ -232,6 +234,10 @@ class Place(Screen[Any]):
         """Read everything again."""
         self.renew()
         self.flash("read again")
+
+    def do_wide(self) -> None:
+        """Hide what stands beside, or show it."""
+        self.toggle_class("only-rows")
 
     def zone_changed(self) -> None:
         """Draw times in the new display zone."""

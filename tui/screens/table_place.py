@@ -225,10 +225,6 @@ class TablePlace(Place, Generic[Row]):
         self.table.reset()
         self.redraw_frame()
 
-    def do_wide(self) -> None:
-        """Hide the detail, or show it."""
-        self.toggle_class("only-rows")
-
     def arrive(self, location: Location) -> None:
         """Take the link's filter and put the cursor on its key."""
         if location.filter is not None:

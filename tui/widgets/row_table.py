@@ -26,6 +26,7 @@ Row = TypeVar("Row")
 Item = TypeVar("Item")
 PAGE = 100
 KEPT_PAGES = 12
+SOUGHT_PAGES = 100
 
 
 class RowTable(ScrollView, Generic[Row], can_focus=True):
@@ -97,7 +98,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
         self._wanted: set[int] = set()
         self._anchor: int | None = None
         self._held_key = ""
-        self._drawn: dict[int, tuple[object, Strip]] = {}
+        self._sought = ""
 
     # -- rows -----------------------------------------------------------------------------------------------------
 
@@ -139,6 +140,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
             self._pages.popitem(last=False)
         self._resize(page.total)
         self._hold_cursor(number)
+        self._seek_on(number)
         self._want_visible()
         self.refresh()
         if self.row != before:
@@ -150,11 +152,20 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
             self.virtual_size = Size(self.size.width, total + 1)
             self.set_reactive(RowTable.cursor, max(0, min(self.cursor, total - 1)))
 
+    def _seek_on(self, number: int) -> None:
+        """Fetch the next page while a key that was asked for has not been seen; the end ends it."""
+        if self._sought and number + 1 < min(SOUGHT_PAGES, -(-(self.total or 0) // PAGE)):
+            self._want(number + 1)
+        else:
+            self._sought = ""
+
     def _hold_cursor(self, number: int) -> None:
-        if not self._held_key:
+        wanted = self._sought or self._held_key
+        if not wanted:
             return
         for at, row in enumerate(self._pages[number]):
-            if self._key(row) == self._held_key:
+            if self._key(row) == wanted:
+                self._held_key, self._sought = wanted, ""
                 self.set_reactive(RowTable.cursor, number * PAGE + at)
                 self._show_cursor()
                 return
@@ -215,7 +226,9 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
                 if self._key(row) == key:
                     self.move(number * PAGE + at)
                     return True
-        self._held_key = key
+        self._sought = key
+        self._fresh.clear()
+        self._want(0)
         return False
 
     def _show_cursor(self) -> None:
