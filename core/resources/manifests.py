@@ -155,8 +155,10 @@ def _kind_faults(kind: object) -> list[Fault]:
         return []
     if kind == "Calendar":
         return [Fault("kind", "Calendar comes in a later version", f"use {' or '.join(KINDS)}", code="not_yet")]
-    what = "is missing" if kind is None else f"{shown(str(kind))} is not a kind"
-    return [Fault("kind", what, did_you_mean(kind, KINDS, f"write {' or '.join(KINDS)}"))]
+    choose = f"write {' or '.join(KINDS)}"
+    if not isinstance(kind, str):
+        return [Fault("kind", "is missing" if kind is None else f"must be text, not {kind_of(kind)}", choose)]
+    return [Fault("kind", f"{shown(kind)} is not a kind", did_you_mean(kind, KINDS, choose))]
 
 
 def _metadata_faults(metadata: Mapping[str, Any]) -> list[Fault]:

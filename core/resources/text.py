@@ -154,6 +154,16 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+_ODD_BREAKS = frozenset("\x85\u2028\u2029\ufeff")
+
+
+def _write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Write lines as lines, and escape what other readers would take for a line's end."""
+    style = '"' if _ODD_BREAKS & set(text) else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _write_text)
 for _tag, _pattern in (("null", NULL), ("bool", BOOL), ("int", INT), ("float", FLOAT)):
     _whole = re.compile(rf"(?:{_pattern.pattern})\Z", re.ASCII)
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, None)

@@ -101,7 +101,7 @@ class Builder:
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._key(event)
             value = self._node(self._next(), depth + 1)
-            if key == "<<" and event.style is None:
+            if key == "<<" and isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
                 merged += value if isinstance(value, list) else [value]
             elif key in found:
                 raise Broken(f"the key {key[:60]!r} stands twice", "keep one of them", self._at(event))
