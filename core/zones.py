@@ -13,8 +13,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from core.errors import Fault, ScheduleInvalid
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 DAY_S = 86_400
 LAST_TABLE_YEAR = 2200
@@ -174,10 +178,15 @@ def near_zones(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ordered))[:3]
 
 
-def _package_file(package: str, name: str) -> bytes:
+@lru_cache(maxsize=2)
+def _package(name: str) -> Traversable:
     from importlib.resources import files
 
-    return files(package).joinpath(*name.split("/")).read_bytes()
+    return files(name)
+
+
+def _package_file(package: str, name: str) -> bytes:
+    return _package(package).joinpath(*name.split("/")).read_bytes()
 
 
 def _read_tzif(name: str, data: bytes) -> Zone:
@@ -206,9 +215,10 @@ def _block_end(data: bytes, at: int, time_size: int) -> int:
 def _extended(name: str, starts: list[int], periods: list[tuple[int, str]], footer: str) -> Zone:
     """Append the footer's rule to the explicit transitions, through `LAST_TABLE_YEAR`."""
     last = starts[-1] if starts else None
-    for start, period in _footer_periods(footer, last):
-        starts.append(start)
-        periods.append(period)
+    for start, period in _standing_periods(footer):
+        if last is None or start > last:
+            starts.append(start)
+            periods.append(period)
     return Zone(name, tuple(starts), tuple(offset for offset, _ in periods), tuple(text for _, text in periods))
 
 
@@ -218,26 +228,24 @@ _POSIX_RULE = rf",([JM\d.]+)(?:/{_POSIX_TIME})?"
 _POSIX = rf"{_POSIX_NAME}{_POSIX_TIME}(?:{_POSIX_NAME}{_POSIX_TIME}?{_POSIX_RULE}{_POSIX_RULE})?"
 
 
-def _footer_periods(footer: str, last: int | None) -> Iterator[tuple[int, tuple[int, str]]]:
-    """Yield (start, (offset, abbreviation)) that a POSIX rule adds after the instant `last`."""
+@lru_cache(maxsize=256)
+def _standing_periods(footer: str) -> tuple[tuple[int, tuple[int, str]], ...]:
+    """Return (start, (offset, abbreviation)) for each change that a POSIX rule makes from 1970 on."""
     match = re.fullmatch(_POSIX, footer)
-    if match is None:
-        if footer:
-            raise ValueError(f"unreadable standing rule {footer!r}")
-        return
+    if match is None and footer:
+        raise ValueError(f"unreadable standing rule {footer!r}")
+    if match is None or match[7] is None:
+        return ()
     standard = (-_clock_seconds(match[3]), match[1] or match[2])
-    if match[7] is None:
-        return
     summer_offset = -_clock_seconds(match[6]) if match[6] else standard[0] + 3600
     summer = (summer_offset, match[4] or match[5])
-    begins, begin_time = match[7], _clock_seconds(match[8] or "2")
-    ends, end_time = match[9], _clock_seconds(match[10] or "2")
-    for year in range(1970 if last is None else _year_of(last), LAST_TABLE_YEAR + 1):
-        on = _rule_day(year, begins) * DAY_S + begin_time - standard[0]
-        off = _rule_day(year, ends) * DAY_S + end_time - summer[0]
-        for start, period in sorted([(on, summer), (off, standard)]):
-            if last is None or start > last:
-                yield start, period
+    begins, begin_time = match[7], _clock_seconds(match[8] or "2") - standard[0]
+    ends, end_time = match[9], _clock_seconds(match[10] or "2") - summer[0]
+    changes: list[tuple[int, tuple[int, str]]] = []
+    for year in range(1970, LAST_TABLE_YEAR + 1):
+        changes.append((_rule_day(year, begins) * DAY_S + begin_time, summer))
+        changes.append((_rule_day(year, ends) * DAY_S + end_time, standard))
+    return tuple(sorted(changes))
 
 
 def _clock_seconds(text: str) -> int:
@@ -297,7 +305,3 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 _LEAP_STARTS = tuple(start + (index >= 2) for index, start in enumerate(_MONTH_STARTS))
-
-
-def _year_of(instant: int) -> int:
-    return civil_from_days(instant // DAY_S)[0]

@@ -33,7 +33,7 @@ class Segments(NamedTuple):
     greatest_offset: int
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=256)
 def segments(zone: Zone, gap: Gap, overlap: Overlap) -> Segments:
     """Return the segments of a zone between 1970 and the end of 2126."""
     rows: list[tuple[int, int, int, int | None]] = []
