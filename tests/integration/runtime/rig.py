@@ -68,11 +68,15 @@ class Rig:
                 row |= {"principal_id": self.scope.principal_id, "updated_at": now, "definition": definition}
                 tx.run(insert(table_of(Resource)).values(**row))
             else:
-                tx.run(table_of(Resource).update().where(table_of(Resource).c.uid == known).values(definition=definition))
-            publish(tx, self.scope, "default", name, True, now)  # noqa: FBT003 - the contract's order
+                tx.run(
+                    table_of(Resource).update().where(table_of(Resource).c.uid == known).values(definition=definition)
+                )
+            publish(tx, self.scope, "default", name, True, now)
         return name
 
-    def fire(self, *steps: Mapping[str, Any], name: str = "import", given: Mapping[str, Any] | None = None, **rest: Any) -> str:
+    def fire(
+        self, *steps: Mapping[str, Any], name: str = "import", given: Mapping[str, Any] | None = None, **rest: Any
+    ) -> str:
         """Fire a Flow of these steps; return the Work's id, which is pending."""
         if steps:
             self.flow(*steps, name=name, **rest)

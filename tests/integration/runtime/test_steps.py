@@ -17,7 +17,7 @@ from core.runtime import logs as log_bounds
 from tests.integration.runtime.conftest import MakeRig
 from tests.integration.runtime.rig import Rig, python, sh
 
-SECRET = "correct horse/battery\"staple"
+SECRET = 'correct horse/battery"staple'  # noqa: S105 - the test is that it shows nowhere
 
 
 async def finished(rig: Rig, *steps: dict[str, Any], given: dict[str, Any] | None = None) -> str:
@@ -34,7 +34,10 @@ def status(rig: Rig, work_id: str) -> tuple[Any, Any, Any]:
 
 
 async def test_the_input_stands_on_stdin_and_the_output_is_what_the_file_holds(rig: Rig) -> None:
-    script = "import json,os,sys; json.dump({'n': json.load(sys.stdin)['n'] + 1}, open(os.environ['TRIGGERDECK_OUTPUT'],'w'))"
+    script = (
+        "import json, os, sys; n = json.load(sys.stdin)['n'] + 1;"
+        "json.dump({'n': n}, open(os.environ['TRIGGERDECK_OUTPUT'], 'w'))"
+    )
     work_id = await finished(rig, python(script), given={"n": 41})
     assert rig.outputs(work_id) == [{"n": 42}]
     assert status(rig, work_id) == ("completed", "success", None)
@@ -97,7 +100,9 @@ async def test_output_that_is_not_json_or_too_large_fails_the_step(rig: Rig) -> 
 async def test_no_work_by_output_or_exit_status_ends_the_run_well_and_skips_the_rest(rig: Rig) -> None:
     code = {"id": "one", "command": {"argv": ["/bin/sh", "-c", "exit 75"], "noWorkExitCode": 75}}
     by_code = await finished(rig, code, sh("echo never", step_id="two"))
-    by_output = await finished(rig, sh("echo '{\"noWork\": true}' > $TRIGGERDECK_OUTPUT"), sh("echo never", step_id="two"))
+    by_output = await finished(
+        rig, sh("echo '{\"noWork\": true}' > $TRIGGERDECK_OUTPUT"), sh("echo never", step_id="two")
+    )
     for work_id in (by_code, by_output):
         assert status(rig, work_id) == ("completed", "no_work", None)
         assert [step.status for step in rig.steps(work_id).values()] == ["completed", "skipped"]
@@ -152,7 +157,9 @@ async def test_a_wait_ends_the_segment_and_holds_no_slot(rig: Rig) -> None:
 
 
 async def test_a_wait_until_a_past_instant_goes_on_at_once(rig: Rig) -> None:
-    work_id = await finished(rig, {"id": "pause", "wait": {"until": "{{ input.at }}"}}, given={"at": "2020-01-01T00:00:00Z"})
+    work_id = await finished(
+        rig, {"id": "pause", "wait": {"until": "{{ input.at }}"}}, given={"at": "2020-01-01T00:00:00Z"}
+    )
     assert status(rig, work_id)[0] == "completed"
     assert rig.run(work_id).segment == 0
 
@@ -303,7 +310,9 @@ class Handler(BaseHTTPRequestHandler):
         self.seen.append((self.command, self.path, dict(self.headers), body))
         if self.path == "/slow":
             self.release.wait(30)
-        code = 503 if self.path == "/flaky" and len(self.seen) <= self.failures else 404 if self.path == "/gone" else 200
+        code = (
+            503 if self.path == "/flaky" and len(self.seen) <= self.failures else 404 if self.path == "/gone" else 200
+        )
         answer = json.dumps({"path": self.path, "noWork": self.path == "/nothing"}).encode()
         self.send_response(code)
         self.send_header("Content-Type", "application/json")
@@ -313,7 +322,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = handle_any  # noqa: N815 - the names that the server looks for
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ARG002 - the base class's names
         return
 
 
