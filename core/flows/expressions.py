@@ -68,6 +68,10 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         """Allow only the listed methods, on plain data."""
         return attr in _METHODS and isinstance(obj, str | Mapping)
 
+    def wrap_str_format(self, value: Any) -> None:  # noqa: ARG002 - jinja's signature
+        """Treat str.format as any other method: its widths have no bound."""
+        return
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Refuse arithmetic that could grow without bound."""
         if operator == "%" and not isinstance(left, int | float):
