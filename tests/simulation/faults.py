@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random  # noqa: TID251 - a seeded generator of its own: a seed replays exactly
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,9 +24,9 @@ class Faults:
 
     seed: int
     active: bool = False
-    crash_rate: float = 0.01
-    busy_rate: float = 0.01
-    unknown_rate: float = 0.01
+    crash_rate: float = 0.02
+    busy_rate: float = 0.02
+    unknown_rate: float = 0.02
     crashed: bool = False
     seen: Counter[str] = field(default_factory=Counter)
 
