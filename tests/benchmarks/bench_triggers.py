@@ -10,7 +10,7 @@ that it has read before); "at random" asks a read schedule about unordered insta
 
 from __future__ import annotations
 
-import random  # noqa: TID251 - a seeded order of questions
+import random
 import statistics
 import sys
 import time
@@ -62,7 +62,7 @@ def ours(expression: str, zone: str) -> Callable[[int], None]:
 
 def ours_at_random(expression: str, zone: str) -> Callable[[int], None]:
     rule = schedule(expression, zone)
-    draw = random.Random(1)  # noqa: S311 - a repeatable order, no secret
+    draw = random.Random(1)
     instants = [int(START.timestamp()) + draw.randrange(10 * 365 * 86_400) for _ in range(2_000)]
 
     def jump(calls: int) -> None:
