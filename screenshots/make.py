@@ -45,7 +45,7 @@ def to_png(browser: str, svg: Path) -> None:
     found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg.read_text(encoding="utf-8"))
     wide, high = (int(float(number)) + 1 for number in found.groups()) if found else (1200, 800)
     with tempfile.TemporaryDirectory() as profile:
-        subprocess.run(
+        subprocess.run(  # noqa: S603  the browser found above, on a file of our own
             [browser, *FLAGS, f"--user-data-dir={profile}", f"--screenshot={svg.with_suffix('.png')}",
              f"--window-size={wide},{high}", svg.as_uri()],
             check=True, capture_output=True, timeout=60,
@@ -69,7 +69,7 @@ def main(names: list[str]) -> int:
                     svg.write_text(asyncio.run(picture(scene, size, f"deck-{theme}", copy)), encoding="utf-8")
                     if browser:
                         to_png(browser, svg)
-                    sys.stdout.write(f"{name}\n")
+                    print(name, flush=True)
     if not browser:
         sys.stderr.write("no Chromium found: only SVG was written\n")
     return 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from textual.binding import Binding
@@ -110,6 +111,18 @@ SCROLL: tuple[Action, ...] = (
     Action("scroll_page_down", ("ctrl+d", "pagedown"), "page down", "Scroll a page down", "move"),
     Action("scroll_page_up", ("ctrl+u", "pageup"), "page up", "Scroll a page up", "move"),
 )
+
+
+@lru_cache(maxsize=64)
+def settled(actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """Return the actions of one place, each without the keys that a later one overrides."""
+    taken = {(action.overrides, key) for action in actions if action.overrides for key in action.keys}
+    return tuple(
+        replace(action, keys=tuple(key for key in action.keys if (action.id, key) not in taken))
+        if any((action.id, key) in taken for key in action.keys)
+        else action
+        for action in actions
+    )
 
 
 def clashes(actions: Iterable[Action]) -> tuple[str, ...]:

@@ -42,14 +42,20 @@ def still() -> Iterator[None]:
 
 
 @pytest.fixture
-def opened(still: None, story: Path, nothing: Path, tmp_path: Path) -> OpenStage:
+def copy_of(still: None, story: Path, nothing: Path, tmp_path: Path) -> Callable[[bool], Path]:
+    """Return a function that copies the empty database, or the story, for one test."""
+    return lambda empty: world.copied(nothing if empty else story, tmp_path / "deck")
+
+
+@pytest.fixture
+def on_stage(copy_of: Callable[[bool], Path]) -> OpenStage:
     """Return a function that runs the app over a copy of the story."""
 
     @asynccontextmanager
     async def run(
         *, empty: bool = False, read_only: bool = False, size: tuple[int, int] = (120, 36)
     ) -> AsyncIterator[Stage]:
-        made = stage(world.copied(nothing if empty else story, tmp_path / "deck"), read_only=read_only)
+        made = stage(copy_of(empty), read_only=read_only)
         async with made.app.run_test(size=size) as pilot:
             await made.begin(pilot)
             yield made

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
-from tests.tui import world
 from tests.tui.scenes import SCENES, Scene, Size
 from tests.tui.stage import stage
 
@@ -21,21 +22,12 @@ PICTURES = [
 
 @pytest.mark.parametrize(("scene", "size", "theme"), PICTURES)
 def test_a_scene_looks_as_it_did(
-    scene: Scene,
-    size: Size,
-    theme: str,
-    still: None,
-    story: Path,
-    nothing: Path,
-    tmp_path: Path,
-    snap_compare: Callable[..., bool],
+    scene: Scene, size: Size, theme: str, copy_of: Callable[[bool], Path], snap_compare: Callable[..., bool]
 ) -> None:
-    shown = stage(
-        world.copied(nothing if scene.empty else story, tmp_path / "deck"), read_only=scene.read_only, theme=theme
-    )
+    shown = stage(copy_of(scene.empty), read_only=scene.read_only, theme=theme)
 
-    async def act(pilot: object) -> None:
-        await shown.begin(pilot)  # type: ignore[arg-type]
+    async def act(pilot: Pilot[Any]) -> None:
+        await shown.begin(pilot)
         await scene.act(shown)
 
     try:

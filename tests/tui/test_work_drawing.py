@@ -68,13 +68,13 @@ def test_a_line_wraps_under_its_text_and_not_under_its_time() -> None:
     rows = log_lines.render(log(1, "x" * 100), UTC, cells=60, times=True, wrap=True, step_cells=0)
     assert len(rows) == 3
     assert all(width(row) <= 60 for row in rows)
-    assert plain(rows[1]).startswith(" " * 11)
-    assert "".join(plain(row)[11:] for row in rows) == "x" * 100
+    assert plain(rows[1]).startswith(" " * 12)
+    assert "".join(plain(row)[12:] for row in rows) == "x" * 100
 
 
 def test_stderr_is_told_apart_by_letter_and_tone() -> None:
     (row,) = log_lines.render(log(1, "slow", "err"), UTC, cells=60, times=True, wrap=False, step_cells=4)
-    assert plain(row) == "13:00:00 E load slow"
+    assert plain(row) == " 13:00:00 E load slow"
     assert row[-1].tone == "bad"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tui.present.times import offset, zone
+from tui.present.times import offset, short_zone, zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Fire:
     trigger: str
     namespace: str
     nominal_at: datetime
-    time_zone: str
+    time_zone: str | None
 
 
 TITLES = ("trigger", "namespace", "nominalAt", "local", "timeZone")
@@ -25,7 +25,9 @@ TITLES = ("trigger", "namespace", "nominalAt", "local", "timeZone")
 def rows(fires: Iterable[Fire]) -> list[tuple[str, ...]]:
     """Return fires as text, the earliest first."""
     ordered = sorted(fires, key=lambda fire: (fire.nominal_at, fire.trigger))
-    return [(fire.trigger, fire.namespace, _utc(fire.nominal_at), _local(fire), fire.time_zone) for fire in ordered]
+    return [
+        (fire.trigger, fire.namespace, _utc(fire.nominal_at), _local(fire), fire.time_zone or "UTC") for fire in ordered
+    ]
 
 
 def _utc(at: datetime) -> str:
@@ -33,8 +35,15 @@ def _utc(at: datetime) -> str:
 
 
 def _local(fire: Fire) -> str:
-    there = fire.nominal_at.astimezone(zone(fire.time_zone))
-    return f"{there:%Y-%m-%d %H:%M:%S} {offset(fire.nominal_at, fire.time_zone)}"
+    name = fire.time_zone or "UTC"
+    return f"{fire.nominal_at.astimezone(zone(name)):%Y-%m-%d %H:%M:%S} {offset(fire.nominal_at, name)}"
+
+
+def own_time(fire: Fire) -> str:
+    """Return the wall time in the Trigger's own zone, empty where it has none."""
+    if fire.time_zone is None:
+        return ""
+    return f"{fire.nominal_at.astimezone(zone(fire.time_zone)):%H:%M} {short_zone(fire.time_zone)}"
 
 
 def calendar(fires: Iterable[Fire], now: datetime) -> str:

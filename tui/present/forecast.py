@@ -13,7 +13,7 @@ from tui.present.bars import heat
 from tui.present.lines import Line, Piece, Tone, clean, fit, line
 
 SPANS: tuple[timedelta, ...] = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7), timedelta(days=30))
-_NICE_S = (60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400)
+_NICE_S = (60, 120, 180, 300, 360, 600, 900, 1200, 1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400)
 _HOUR_S = 3600
 _DAY_S = 86400
 SOLID, OPEN, SKIP, FAIL, PAUSE = "●", "○", "⊘", "✕", "‖"
@@ -114,7 +114,10 @@ def axis_row(timeline: Timeline, zone: tzinfo) -> Line:
     text, now = axis(timeline, zone), now_slot(timeline)
     if now is None:
         return (Piece(text, "head"),)
-    return line(Piece(text[:now], "head"), Piece("▾", "key"), Piece(text[now + 1 :], "head"))
+    start = now - 1 if text[now] != " " and now and text[now - 1].isdigit() else now
+    if text[start] == " ":
+        return line(Piece(text[:start], "head"), Piece("▾", "key"), Piece(text[start + 1 :], "head"))
+    return line(Piece(text[:start], "head"), Piece(text[start : start + 2], "key"), Piece(text[start + 2 :], "head"))
 
 
 def lane_sum(lane: TimelineLane) -> Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,7 +49,7 @@ def scale(steps: Sequence[StepView], now: datetime) -> tuple[datetime, float]:
 def step_lines(steps: Sequence[StepView], now: datetime, cells: int, cursor: int = -1) -> tuple[Line, ...]:
     """Return one line a step: name, bar, length, mark and what it says; the bar takes what is left of `cells`."""
     name_cells = min(NAME_CELLS, max((len(step.step_id) for step in steps), default=4))
-    summary_cells = max(0, min(34, cells - name_cells - TIME_CELLS - 30))
+    summary_cells = max(12, min(34, (cells - name_cells - TIME_CELLS) // 3))
     bar_cells = max(8, cells - name_cells - TIME_CELLS - summary_cells - 9)
     first, seconds = scale(steps, now)
     chart = _Chart(now, first, seconds, name_cells, bar_cells, summary_cells)
@@ -102,8 +103,21 @@ def says(step: StepView, now: datetime) -> str:
     if step.status == "waiting":
         return "in the inbox" if step.kind == "ask" else _left(step.resume_at, now)
     retry = f"attempt {step.attempt}" if step.attempt > 1 else ""
-    return " · ".join(part for part in (clean(step.summary), retry) if part)
+    told = _span_words(step.summary) if step.kind == "wait" else clean(step.summary)
+    return " · ".join(part for part in (told, retry) if part)
 
 
 def _left(resume_at: datetime | None, now: datetime) -> str:
     return "waits" if resume_at is None else f"{duration((resume_at - now).total_seconds())} left"
+
+
+_SPAN = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
+
+
+def _span_words(text: str) -> str:
+    """Return an ISO-8601 length of days and times as `2m10s`; other texts stay."""
+    match = _SPAN.fullmatch(text)
+    if not match or text in {"P", "PT"}:
+        return clean(text)
+    parts = (float(part or 0) for part in match.groups())
+    return "waits " + duration(sum(part * size for part, size in zip(parts, (86400, 3600, 60, 1), strict=True)))

@@ -26,7 +26,7 @@ def clean(text: str) -> str:
 def render(row: LogRow, zone: tzinfo, *, cells: int, times: bool, wrap: bool, step_cells: int) -> tuple[Line, ...]:
     """Return one log line as the screen lines that it takes at this width."""
     at = row.at.astimezone(zone)
-    stamp = f"{at:%H:%M:%S} " if times else ""
+    stamp = f" {at:%H:%M:%S} " if times else " "
     head = f"{stamp}{_LETTERS[row.stream]} " + (f"{row.step_id[:step_cells]:{step_cells}} " if step_cells else "")
     tone = _TONES[row.stream]
     parts = _parts(clean(row.text), max(8, cells - cell_len(head)), wrap)

@@ -9,7 +9,7 @@ from typing import Any
 from core.views import ACTIVE_WORK, ChainLink, WorkRow, WorkView
 from tui.present import gantt
 from tui.present.bars import share
-from tui.present.history import WORK_MARKS, short_id, stamp
+from tui.present.history import WORK_MARKS, indented, short_id, stamp
 from tui.present.lines import Line, Piece, Tone, clean, line, wrap
 from tui.present.times import DASH, duration, offset, zone
 
@@ -66,15 +66,15 @@ def glance(view: WorkView, now: datetime, zone_name: str, cells: int) -> tuple[L
     """Return a Work at a glance, for the pane beside the list."""
     row = view.row
     rows: list[Line] = [
-        line(Piece(name(row), "strong"), "  ", Piece(short_id(row.id), "dim")),
-        line(status(row), "  ", took(row, now), "  ", progress(row)),
+        line(" ", Piece(name(row), "strong"), "  ", Piece(short_id(row.id), "dim")),
+        line(" ", status(row), "  ", took(row, now), "  ", progress(row)),
         (),
         *gantt.step_lines(view.steps, now, cells),
         (),
     ]
     rows += remarks(view, cells)
-    rows += [line(Piece(f"{title:9}", "dim"), part) for title, text in _facts(view, now, zone_name)
-             for part in wrap(text, max(10, cells - 9))]  # fmt: skip
+    rows += [line(Piece(f" {title:9}", "dim"), part) for title, text in _facts(view, now, zone_name)
+             for part in wrap(text, max(10, cells - 11))]  # fmt: skip
     return tuple(rows)
 
 
@@ -82,11 +82,11 @@ def remarks(view: WorkView, cells: int) -> list[Line]:
     """Return what one must know at once: the error, a cancel under way, a question that waits."""
     rows: list[Line] = []
     if view.row.error:
-        rows += [*wrap(view.row.error, cells, "bad"), ()]
+        rows += [*indented(view.row.error, cells, "bad"), ()]
     if view.cancel_requested and view.row.ended_at is None:
-        rows += [*wrap("cancel was asked for; it ends when the running step has ended", cells, "warn"), ()]
+        rows += [*indented("cancel was asked for; it ends when the running step has ended", cells, "warn"), ()]
     if any(action.status == "pending" for action in view.actions):
-        rows += [*wrap("waits for an answer in the inbox: press i", cells, "warn"), ()]
+        rows += [*indented("waits for an answer in the inbox: press i", cells, "warn"), ()]
     return rows
 
 

@@ -93,7 +93,7 @@ class HelpScreen(ModalScreen[str | None]):
             (Piece(reason, "warn"),) if reason else line(action.help),
         )
 
-    def on_row_table_page_wanted(self, message: RowTable.PageWanted) -> None:
+    def on_row_table_page_wanted(self, message: RowTable.PageWanted[Action]) -> None:
         """Answer from the registry."""
         rows = tuple(self._found[message.offset : message.offset + message.limit])
         self.query_one(RowTable).put_page(Page(rows, len(self._found), message.offset), message.epoch)

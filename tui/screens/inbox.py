@@ -37,7 +37,7 @@ class InboxPlace(TablePlace[ActionRow]):
     place_id = "inbox"
     heading = "Inbox"
     live_kinds = frozenset({"action", "work"})
-    EMPTY = "nobody waits for you: a Flow's `ask` step puts its question here"
+    EMPTY = "nobody waits for you: the question of a Flow's ask step comes here"
     FILTER_HELP = "words of the question, a trigger, or: approval confirmation choice input"
     COLUMNS = (
         Column("age", "age", 6, align="right"),
@@ -101,6 +101,7 @@ class InboxPlace(TablePlace[ActionRow]):
 
     def rows_came(self) -> None:
         """Show the question under the cursor."""
+        self.say_empty()
         self.on_row_table_cursor_moved()
 
     def on_row_table_cursor_moved(self) -> None:

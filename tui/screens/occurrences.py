@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from core.errors import Fault
 from core.views import OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present import history
 from tui.present.columns import Column
 from tui.present.filters import instant, occurrence_query
-from tui.present.lines import Line, Piece, clean, line, wrap
-from tui.present.times import full
+from tui.present.lines import Line, Piece, clean, line
+from tui.present.times import full, short_zone
 from tui.screens.table_place import FilterInput, TablePlace
 from tui.widgets.dialog import Blank, ShortForm
 from tui.widgets.pane import Pane
@@ -36,7 +36,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
     place_id = "occurrences"
     heading = "Occurrences"
     live_kinds = frozenset({"occurrence", "work"})
-    EMPTY = "no occurrence here: nothing was due yet, or the filter is too narrow (esc takes it away)"
+    EMPTY = "nothing was decided yet: the first row comes when a Trigger is due (1)"
     FILTER_HELP = "a trigger, or state:skipped since:30d until:2026-03-01 reason:missed kind:manual"
     COLUMNS = (
         Column("nominal", "nominal", 22, grow=1, most=32),
@@ -79,7 +79,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
 
     def check_filter(self, text: str) -> str:
         """Return the first fault of a filter."""
-        return _first(occurrence_query(text, self.now)[1])
+        return self.checked(occurrence_query(text, self.now)[1])
 
     def row_key(self, row: OccurrenceRow) -> str:
         """Return the occurrence's identity."""
@@ -87,9 +87,8 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
 
     def cells(self, row: OccurrenceRow) -> tuple[Line, ...]:
         """Return one line per column."""
-        zone = self.zone_for(row.time_zone)
         return (
-            history.nominal(row, self.now, zone),
+            history.nominal(row, self.now, self.zone_for(None)),
             history.lag(row),
             line(clean(row.trigger_name)),
             (Piece(history.KINDS[row.kind], "dim"),),
@@ -100,6 +99,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
 
     def rows_came(self) -> None:
         """Stay at the newest while following, and tell why the row under the cursor is as it is."""
+        self.say_empty()
         if self.following:
             self.table.move(0)
         self._tell_why()
@@ -109,6 +109,18 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
         return (Piece("following ", "ok"),) if self.following else ()
 
     # -- why ------------------------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Name the display zone in the title."""
+        super().on_mount()
+        self.zone_changed()
+
+    def zone_changed(self) -> None:
+        """Draw times in the new zone."""
+        name = short_zone(self.zone_for(None))
+        self.table.columns = (replace(self.COLUMNS[0], title=f"nominal ({name})"), *self.COLUMNS[1:])
+        self.table.refresh()
+        self._tell_why()
 
     def on_resize(self) -> None:
         """Give the chain more room on a tall screen."""
@@ -254,10 +266,6 @@ def _why_not_lines(answer: WhyNot, zone: str, cells: int) -> tuple[Line, ...]:
         line(Piece(" before   ", "dim"), full(answer.previous_nominal, zone)),
         line(Piece(" after    ", "dim"), full(answer.next_nominal, zone)),
     )
-
-
-def _first(faults: tuple[Fault, ...]) -> str:
-    return faults[0].sentence() if faults else ""
 
 
 def _shell(value: object) -> str:

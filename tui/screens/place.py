@@ -13,7 +13,7 @@ from textual.timer import Timer
 
 from core.errors import TriggerdeckError
 from core.views import Changes
-from tui.actions import COMMON, Action
+from tui.actions import COMMON, Action, settled
 from tui.live import Beat, Changed
 from tui.navigation import Location
 from tui.present.lines import Line, Tone
@@ -51,7 +51,7 @@ class Place(Screen[Any]):
     @classmethod
     def all_actions(cls) -> tuple[Action, ...]:
         """Return what keys do here: the common actions, then the place's own."""
-        return COMMON + cls.ACTIONS
+        return settled(COMMON + cls.ACTIONS)
 
     # -- the frame ------------------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ class Place(Screen[Any]):
         if self.is_mounted:
             self.closed = frozenset(action.id for action in self.all_actions() if self.reason_closed(action))
             for bar in (StatusBar, Crumb, Footer):
-                self.query_one(bar).refresh()
+                self.query_one(bar).renew()
 
     def flash(self, text: str, tone: Tone = "") -> None:
         """Say a sentence above the footer."""

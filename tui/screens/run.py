@@ -14,7 +14,7 @@ from tui.actions import Action
 from tui.navigation import Location
 from tui.present import gantt, works
 from tui.present.history import short_id
-from tui.present.lines import Line, Piece, join, line
+from tui.present.lines import Line, Piece, join, line, spread
 from tui.screens import work_actions
 from tui.screens.place import Place
 from tui.widgets.dialog import Blank, ShortForm
@@ -32,12 +32,13 @@ class TabBar(FrameBar):
 
     ground = "back"
 
-    def line(self, cells: int) -> Line:  # noqa: ARG002  the Bar cuts it
+    def line(self, cells: int) -> Line:
         """Return the tabs, the open one strong."""
         detail = self.screen
         assert isinstance(detail, RunDetail)  # noqa: S101  narrows the type
-        tabs = [(Piece(f" {_TITLES[tab]} ", "hit" if tab == detail.tab else "dim"),) for tab in TABS]
-        return line(" ", join(tabs, " "), Piece("   tab next", "faint"), "   ", detail.log_state())
+        tabs = [line(Piece("▸ " if tab == detail.tab else "  ", "accent"),
+                     Piece(_TITLES[tab], "strong" if tab == detail.tab else "dim")) for tab in TABS]  # fmt: skip
+        return spread(join(tabs), line(detail.log_state(), " "), cells)
 
 
 class RunDetail(Place):
@@ -174,8 +175,10 @@ class RunDetail(Place):
     def log_state(self) -> Line:
         """Return how the log is shown: following, the text looked for, how much was dropped."""
         view = self.log_view
+        if self.tab not in {"steps", "log"}:
+            return ()
         parts = [
-            (Piece("following", "ok") if view.following else Piece("stays", "dim"),),
+            (Piece("following", "ok") if view.following else Piece("log stays", "dim"),),
             (Piece(f"/{view.needle}", "accent"),) if view.needle else (),
             (Piece(f"{view.dropped:,} older lines left out", "warn"),) if view.dropped else (),
         ]

@@ -10,8 +10,9 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input
 
+from core.errors import Fault
 from core.views import Page
-from tui.actions import COMMON, TABLE, Action
+from tui.actions import COMMON, TABLE, Action, settled
 from tui.config import PlaceConfig
 from tui.navigation import Location
 from tui.present.columns import Column
@@ -60,7 +61,7 @@ class TablePlace(Place, Generic[Row]):
     @classmethod
     def all_actions(cls) -> tuple[Action, ...]:
         """Return what keys do here: common, table, own."""
-        return COMMON + TABLE + cls.ACTIONS
+        return settled(COMMON + TABLE + cls.ACTIONS)
 
     def remember(self, config: PlaceConfig) -> None:
         """Begin with the filter and the order of the last visit."""
@@ -90,6 +91,16 @@ class TablePlace(Place, Generic[Row]):
     def check_filter(self, text: str) -> str:  # noqa: ARG002  most places take any words
         """Return what is wrong with a filter, empty where nothing is; called before it is used."""
         return ""
+
+    def checked(self, faults: tuple[Fault, ...]) -> str:
+        """Return the first of a filter's faults as a sentence; without any, take an older one off the screen."""
+        if not faults:
+            self.flash("")
+        return faults[0].sentence() if faults else ""
+
+    def say_empty(self) -> None:
+        """Let an empty table say whether the filter is why."""
+        self.table.empty = "nothing matches this filter; esc takes it away" if self.filter_text else self.EMPTY
 
     # -- the frame ------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from tui.common_actions import exported
 from tui.navigation import Location
 from tui.present import forecast
 from tui.present.columns import Column
-from tui.present.fires import TITLES, Fire, calendar, rows
+from tui.present.fires import TITLES, Fire, calendar, own_time, rows
 from tui.present.lines import Line, Piece, clean, line
 from tui.present.times import offset, short_zone, zone
 from tui.screens.place import Place
@@ -157,7 +157,7 @@ class TimelinePlace(Place):
         if shown is not None:
             slot, area = self.strip.slot, zone(self.zone_name)
             self.query_one("#cursor", LinesView).show(
-                lambda cells: _cursor_lines(shown, slot, area, cells) if shown.lanes else _EMPTY
+                lambda cells: _cursor_lines(shown, slot, area, cells) if shown.lanes else ()
             )
 
     # -- moving ---------------------------------------------------------------------------------------------------
@@ -305,11 +305,7 @@ class TimelinePlace(Place):
                 f"{fire.namespace}/{fire.trigger}",
                 f"{fire.nominal_at.astimezone(area):%a %H:%M:%S}",
                 clean(fire.trigger),
-                (
-                    Piece(
-                        f"{fire.nominal_at.astimezone(zone(fire.time_zone)):%H:%M} {short_zone(fire.time_zone)}", "dim"
-                    ),
-                ),
+                (Piece(own_time(fire), "dim"),),
             )
             for fire in fires
         ]
@@ -361,9 +357,6 @@ class TimelinePlace(Place):
 
 
 _KINDS = (("ics", "a calendar program"), ("csv", "a spreadsheet"), ("json", "a script"))
-_EMPTY = (
-    line(Piece(" no trigger here: press 1, then c to write the first one, or esc to take the filter away", "dim")),
-)
 
 
 def _cursor_lines(timeline: Timeline, slot: int, area: tzinfo, cells: int) -> tuple[Line, ...]:
@@ -383,7 +376,7 @@ def fires_between(deck: Deck, timeline: Timeline, start: datetime, end: datetime
             lane.name, after=start - timedelta(seconds=1), until=end, count=EXPORTED, namespace=lane.namespace
         )
         found += [
-            Fire(lane.name, lane.namespace, fire.nominal_at, fire.zone)
+            Fire(lane.name, lane.namespace, fire.nominal_at, lane.time_zone)
             for fire in preview.fires
             if fire.nominal_at is not None and start <= fire.nominal_at < end
         ]

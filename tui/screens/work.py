@@ -31,7 +31,7 @@ class WorkPlace(TablePlace[WorkRow]):
     place_id = "work"
     heading = "Work"
     live_kinds = frozenset({"work", "action"})
-    EMPTY = "no work here: nothing has fired yet, or the filter is too narrow (esc takes it away)"
+    EMPTY = "no work yet: it comes when a Trigger fires, or with r on one (1)"
     FILTER_HELP = "a trigger, or status:failed since:7d, or active"
     COLUMNS = (
         Column("status", "status", 11),
@@ -65,8 +65,7 @@ class WorkPlace(TablePlace[WorkRow]):
 
     def check_filter(self, text: str) -> str:
         """Return the first fault of a filter."""
-        faults = work_query(text, self.now)[1]
-        return faults[0].sentence() if faults else ""
+        return self.checked(work_query(text, self.now)[1])
 
     def row_key(self, row: WorkRow) -> str:
         """Return the Work's identity."""
@@ -92,6 +91,7 @@ class WorkPlace(TablePlace[WorkRow]):
 
     def rows_came(self) -> None:
         """Show the Work under the cursor."""
+        self.say_empty()
         self.on_row_table_cursor_moved()
 
     def on_row_table_cursor_moved(self) -> None:

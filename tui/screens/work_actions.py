@@ -8,7 +8,7 @@ from core.views import ACTIVE_WORK, ActionRow, Effect, WorkRow
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present.history import short_id
-from tui.present.works import name
+from tui.present.works import STATUS_WORDS, name
 from tui.screens.place import Place
 from tui.widgets.dialog import Confirm
 
@@ -40,10 +40,14 @@ def why_closed(action: Action, row: WorkRow | None) -> str:
     return reasons.get(action.id, "")
 
 
+def _is(status: str) -> str:
+    return STATUS_WORDS.get(status, f"is {status}")
+
+
 def cancel(place: Place, row: WorkRow, done: Callable[[Effect], None]) -> None:
     """Ask once, then ask the deck to cancel."""
     effects = (
-        f"{name(row)} {short_id(row.id)} is {row.status}, {row.steps_done} of {row.steps_total} steps done.",
+        f"{name(row)} {short_id(row.id)} {_is(row.status)}, {row.steps_done} of {row.steps_total} steps done.",
         "The running step's processes are ended.",
         "What its steps did outside (files, requests, mails) is not undone.",
     )

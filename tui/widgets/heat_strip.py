@@ -17,6 +17,7 @@ from tui.present.lines import Line, Piece, fit, line
 from tui.theme import style
 
 HEAD_ROWS = 2
+_EMPTY = {1: "no trigger is here", 2: "press 1, then a, to write the first one; esc takes a filter away"}
 
 
 class HeatStrip(Widget, can_focus=True):
@@ -122,11 +123,16 @@ class HeatStrip(Widget, can_focus=True):
             return line(label, forecast.total_row(self.timeline)), "back", column
         index = self.top + y - HEAD_ROWS
         if index >= len(self.timeline.lanes):
-            return (), "back", column if index < len(self.timeline.lanes) else None
+            return self._empty(index), "back", None
         lane = self.timeline.lanes[index]
         mark = Piece("▸ " if index == self.lane else "  ", "accent")
         row = line(mark, forecast.lane_label(lane, self.label_cells), forecast.lane_row(lane), forecast.lane_sum(lane))
         return row, "cursor-dim" if index == self.lane else "back", column
+
+    def _empty(self, index: int) -> Line:
+        if self.timeline is None or self.timeline.lanes or index not in _EMPTY:
+            return ()
+        return line("  ", Piece(_EMPTY[index], "dim"))
 
     def _calendar_row(self, y: int) -> tuple[Line, str, tuple[int, int] | None]:
         cell = self._hour_cells

@@ -24,7 +24,7 @@ KEPT = 5000
 class LogView(Pane):
     """The newest lines of a log, in the order of their ids."""
 
-    DEFAULT_CSS = "LogView { overflow-x: auto; }"
+    DEFAULT_CSS = "LogView { overflow-x: auto; scrollbar-size-horizontal: 0; }"
 
     class FollowChanged(Message):
         """Following was switched on or off, by key or by scrolling away."""
@@ -37,7 +37,7 @@ class LogView(Pane):
         self._zone: tzinfo = UTC
         self.dropped = 0
         self.following = True
-        self.wrapping = False
+        self.wrapping = True
         self.timing = True
         self.needle = ""
         self._hit: int | None = None
@@ -136,7 +136,7 @@ class LogView(Pane):
 
     def _tail(self) -> None:
         if self.following:
-            self.scroll_to(y=max(0, len(self._drawn) - self.size.height), animate=False)
+            self.scroll_to(y=max(0, len(self._drawn) - self.scrollable_content_region.height), animate=False)
         self.post_message(self.FollowChanged())
 
     def render_line(self, y: int) -> Strip:
