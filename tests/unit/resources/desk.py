@@ -26,9 +26,11 @@ class Hooks:
     def definition_saved(
         self, tx: Transaction, scope: Scope, stored: Stored, previous: Stored | None, now: datetime
     ) -> None:
+        assert (scope.may("resources/write"), tx.clock.now()) == (True, now)
         self.told.append(("saved", stored.name, previous.generation if previous else None))
 
     def deleted(self, tx: Transaction, scope: Scope, uid: str, now: datetime) -> None:
+        assert (scope.may("resources/delete"), tx.clock.now()) == (True, now)
         self.told.append(("deleted", uid, None))
 
 

@@ -150,11 +150,11 @@ def test_changes_wake_and_are_audited_without_payload(desk: Desk) -> None:
 
 def test_one_fault_in_a_file_stores_nothing_of_it(desk: Desk) -> None:
     before = desk.store.data_version()
-    found = faults(desk, flow("import"), trigger("good"), trigger("bad", target={"flow": {"name": "nowhere"}}))
-    assert found == [
-        "document 3 (Trigger bad), definition.target.flow: there is no flow default/nowhere; "
-        "apply it, or correct the name"
-    ]
+    bad = trigger("bad", target={"flow": {"name": "nowhere"}})
+    (sentence,) = faults(desk, flow("import"), trigger("good"), bad)
+    where, _, what = sentence.partition(": ")
+    assert where == "document 3 (Trigger bad), definition.target.flow"
+    assert what == "there is no flow default/nowhere; apply it, or correct the name"
     assert desk.store.data_version() == before
     assert desk.names("Trigger") + desk.names("Flow") == []
 

@@ -140,30 +140,17 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     assert value(decode(b"\xef\xbb\xbfa: 1")) == {"a": 1}
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(
-    [
-        "yes",
-        "0644",
-        "1e3",
-        "12:30",
-        "~",
-        "",
-        " ",
-        "- a",
-        "a: b",
-        "#",
-        "|",
-        "2026-01-01",
-        ".5",
-        "5.",
-        "=",
-        "<<",
-        "---",
-        "\x85",
-    ]
-)
+LOOKALIKES = [
+    *("yes", "0644", "1e3", "12:30", "~", "-", "-a", "a:", "#", "|", "2026-01-01", ".5", "5.", "=", "<<", "---"),
+    *(".inf", "0x1", "0o7", "1_0", "+", "", " ", "a: b", "- a", "\x85", "a\nb", "\n", " a\n b \n"),
+]
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(LOOKALIKES)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=20,
 )  # fmt: skip
