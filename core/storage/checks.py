@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Row, Select, Text, and_, case, func, or_, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Row, Select, Text, and_, cast, func, or_, select, type_coerce
 
 from core.storage.columns import table_of
 from core.storage.runs import OPEN, PARKED
@@ -100,11 +100,12 @@ class ActiveFacts:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A row that should not be: its id, the name that people know, and a word or two on how it stands."""
+    """A row that should not be: its id, the name that people know, a word or two on how it stands, and whose it is."""
 
     id: str
     name: str
-    detail: str = ""
+    detail: str
+    workspace_id: str
 
 
 # -- Triggers and their past -----------------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def work_of_refused(tx: Transaction, limit: int, workspace_id: str | None = None
 def admitted_without_work(tx: Transaction, limit: int, workspace_id: str | None = None) -> list[Contradiction]:
     """Return occurrences that were admitted and have no Work."""
     query = (
-        select(_occurrence.id, _occurrence.trigger_name, _occurrence.outcome)
+        select(_occurrence.id, _occurrence.trigger_name, _occurrence.outcome, _occurrence.workspace_id)
         .select_from(table_of(Occurrence).outerjoin(table_of(Work), _work.occurrence_id == _occurrence.id))
         .where(_occurrence.outcome.in_(WITH_WORK), _work.id.is_(None))
     )
@@ -238,7 +239,7 @@ def work_without_run(tx: Transaction, limit: int, workspace_id: str | None = Non
 def runs_of_ended_work(tx: Transaction, limit: int, workspace_id: str | None = None) -> list[Contradiction]:
     """Return runs that have not ended though their Work has, or is gone."""
     query = (
-        select(_run.id, func.coalesce(_work.trigger_name, ""), _run.status)
+        select(_run.id, func.coalesce(_work.trigger_name, ""), _run.status, _work.workspace_id)
         .select_from(table_of(FlowRun).outerjoin(table_of(Work), _work.id == _run.work_id))
         .where(_run.status.in_((*OPEN, *PARKED)), or_(_work.id.is_(None), _work.status.not_in(ACTIVE_WORK)))
     )
@@ -252,7 +253,7 @@ def runs_without_owner(
     alive = select(_beat.worker_id).where(_beat.beat_at >= alive_since, _beat.state != "stopped")
     oldest = select(func.min(_beat.started_at)).where(_beat.beat_at >= alive_since, _beat.state != "stopped")
     query = (
-        select(_run.id, _work.trigger_name, func.coalesce(_run.worker_id, ""))
+        select(_run.id, _work.trigger_name, func.coalesce(_run.worker_id, ""), _work.workspace_id)
         .select_from(table_of(FlowRun).join(table_of(Work), _work.id == _run.work_id))
         .where(_run.status == "running", alive.exists(), oldest.scalar_subquery() < alive_since)
         .where(or_(_run.worker_id.is_(None), _run.worker_id.not_in(alive)))
@@ -261,10 +262,11 @@ def runs_without_owner(
 
 
 def steps_of_ended_runs(tx: Transaction, limit: int, workspace_id: str | None = None) -> list[Contradiction]:
-    """Return steps that say they run or wait though their run has ended or is gone."""
+    """Return steps (`run/position`) that say they run or wait though their run has ended or is gone."""
     unfinished = (*OPEN, *PARKED)
+    name = _step.run_id + "/" + cast(_step.position, Text)
     query = (
-        select(_step.run_id + " " + _step.step_id, func.coalesce(_work.trigger_name, ""), _step.status)
+        select(name, func.coalesce(_work.trigger_name, ""), _step.status, _work.workspace_id)
         .select_from(
             table_of(FlowStep)
             .outerjoin(table_of(FlowRun), _run.id == _step.run_id)
@@ -278,7 +280,7 @@ def steps_of_ended_runs(tx: Transaction, limit: int, workspace_id: str | None = 
 def questions_without_run(tx: Transaction, limit: int, workspace_id: str | None = None) -> list[Contradiction]:
     """Return pending questions that no waiting run asks."""
     query = (
-        select(_action.id, _action.title, func.coalesce(_run.status, case((_run.id.is_(None), "gone"))))
+        select(_action.id, _action.title, func.coalesce(_run.status, "gone"), _action.workspace_id)
         .select_from(table_of(PendingAction).outerjoin(table_of(FlowRun), _run.id == _action.run_id))
         .where(_action.status == "pending", or_(_run.id.is_(None), _run.status.not_in((*OPEN, *PARKED))))
     )
@@ -302,7 +304,7 @@ def broken_references(tx: Transaction, limit: int) -> list[str]:
 
 
 def _works(detail: ColumnElement[Any]) -> Select[Any]:
-    return select(_work.id, _work.trigger_name, detail)
+    return select(_work.id, _work.trigger_name, detail, _work.workspace_id)
 
 
 def _within(column: ColumnElement[Any], workspace_id: str | None) -> list[ColumnElement[bool]]:
@@ -310,9 +312,8 @@ def _within(column: ColumnElement[Any], workspace_id: str | None) -> list[Column
 
 
 def _contradictions(tx: Transaction, query: Select[Any], limit: int) -> list[Contradiction]:
-    return [
-        Contradiction(str(id_), name, detail or "") for id_, name, detail in map(_values, tx.all(query.limit(limit)))
-    ]
+    found = map(_values, tx.all(query.limit(limit)))
+    return [Contradiction(str(id_), name, detail or "", place or "") for id_, name, detail, place in found]
 
 
 def _values(row: Row[Any]) -> tuple[Any, ...]:

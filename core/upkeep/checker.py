@@ -51,8 +51,7 @@ def _findings(
     yield from _work_findings(tx, now, workspace_id, limit)
     yield from _too_much_active(tx, workspace_id)
     for trigger, revisions in triggers(tx, workspace_id):
-        yield from history_findings(tx, trigger, revisions)
-        yield from _projection_findings(trigger, now, settled=settled)
+        yield from trigger_findings(tx, trigger, revisions, now, settled=settled)
 
 
 def triggers(tx: Transaction, workspace_id: str | None) -> Iterator[tuple[TriggerFacts, Sequence[RevisionFacts]]]:
@@ -62,6 +61,14 @@ def triggers(tx: Transaction, workspace_id: str | None) -> Iterator[tuple[Trigge
         revisions = checks.revisions_of(tx, [trigger.uid for trigger in batch])
         yield from ((trigger, revisions.get(trigger.uid, ())) for trigger in batch)
         after = batch[-1].uid
+
+
+def trigger_findings(
+    tx: Transaction, trigger: TriggerFacts, revisions: Sequence[RevisionFacts], now: datetime, *, settled: bool = False
+) -> Iterator[Finding]:
+    """Yield what is wrong with one Trigger's past and next time."""
+    yield from history_findings(tx, trigger, revisions)
+    yield from _projection_findings(trigger, now, settled=settled)
 
 
 # -- projection ------------------------------------------------------------------------------------------------------
