@@ -83,8 +83,10 @@ class Execution:
         if self._accepting:
             await self._resubmit(view.open_runs, now)
             await self._dispatch(now)
-        foreseen = [instant for instant in (view.next_wake, *self._postponed.values()) if instant is not None]
-        return min(foreseen) if foreseen else None
+        opened = {segment.run_id for segment in view.open_runs}
+        self._postponed = {run_id: at for run_id, at in self._postponed.items() if run_id in opened}
+        later = [at for at in self._postponed.values() if at > now]
+        return min([*later, *([view.next_wake] if view.next_wake is not None else [])], default=None)
 
     async def drain(self, timeout_s: float) -> bool:
         """Take nothing new and wait for what executes; return whether all of it ended in time."""

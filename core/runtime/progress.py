@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -219,8 +219,13 @@ def _ended(walk: Walk, status: str, result: StepResult) -> dict[str, Any]:
 def _put(tx: Transaction, walk: Walk, position: int, **values: Any) -> None:
     """Store a step's row and have the walk see it."""
     step = walk.flow.steps[position]
-    runs.put_step(tx, walk.run.id, position, step_id=step.id, kind=step.kind, **values)
-    walk.steps = runs.steps(tx, walk.run.id)
+    known = walk.steps.get(position)
+    fresh = known is None
+    if known is None:
+        known = runs.new_step(walk.run.id, position, step_id=step.id, kind=step.kind)
+    runs.put_step(tx, known, fresh=fresh, **values)
+    seen = {name: value for name, value in values.items() if name in runs.StepFacts.__dataclass_fields__}
+    walk.steps[position] = replace(known, **seen)
 
 
 # -- waiting -------------------------------------------------------------------------------------------------------

@@ -116,13 +116,19 @@ def in_flight(tx: Transaction) -> list[StepFacts]:
     return [StepFacts(**row._mapping) for row in tx.all(select(*_STEP_COLUMNS).where(_step.c.status == "running"))]
 
 
-def put_step(tx: Transaction, run_id: str, position: int, **values: Any) -> None:
-    """Store a step or change it."""
-    statement = upsert(_step).values(run_id=run_id, position=position, **values)
-    key = ["run_id", "position"]
-    tx.run(
-        statement.on_conflict_do_update(index_elements=key, set_={name: statement.excluded[name] for name in values})
-    )
+def new_step(run_id: str, position: int, *, step_id: str, kind: str) -> StepFacts:
+    """Return a step that has not begun."""
+    nothing = (None, None, None, None, None, None, None)
+    return StepFacts(run_id, position, step_id, kind, "pending", 0, *nothing)
+
+
+def put_step(tx: Transaction, known: StepFacts, *, fresh: bool, **values: Any) -> None:
+    """Store a step that has no row yet (`fresh`), or change its row."""
+    if fresh:
+        keys = {"run_id": known.run_id, "position": known.position, "step_id": known.step_id, "kind": known.kind}
+        tx.run(insert(_step).values({"attempt": 0, **keys, **values}))
+        return
+    tx.run(update(_step).where(_step.c.run_id == known.run_id, _step.c.position == known.position).values(**values))
 
 
 def set_step(tx: Transaction, run_id: str, position: int, *, was: Iterable[str], **values: Any) -> bool:
@@ -131,10 +137,9 @@ def set_step(tx: Transaction, run_id: str, position: int, *, was: Iterable[str],
     return bool(tx.run(update(_step).where(*where).values(**values)).rowcount == 1)
 
 
-def skip_rest(tx: Transaction, run_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Store skipped steps."""
-    if rows:
-        tx.run(insert(_step), [{"run_id": run_id, **row} for row in rows])
+def end_steps(tx: Transaction, run_id: str, *, was: Iterable[str], **values: Any) -> None:
+    """Change every step of a run that is in one of the statuses `was`."""
+    tx.run(update(_step).where(_step.c.run_id == run_id, _step.c.status.in_(list(was))).values(**values))
 
 
 def fact(tx: Transaction, name: str) -> str | None:

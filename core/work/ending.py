@@ -58,11 +58,8 @@ def _finish_run(
 ) -> None:
     values = {"status": status, "ended_at": now, "error_code": code, "error_message": message, "resume_at": None}
     runs.set_run(tx, run.id, was=(*runs.OPEN, *runs.PARKED), **values)
-    for step in runs.steps(tx, run.id).values():
-        if step.status in UNFINISHED_STEP:
-            end = "failed" if status == "failed" else "cancelled"
-            fields = {"status": end, "ended_at": now, "error_code": code, "error_message": message, "resume_at": None}
-            runs.set_step(tx, run.id, step.position, was=UNFINISHED_STEP, **fields)
+    end = "failed" if status == "failed" else "cancelled"
+    runs.end_steps(tx, run.id, was=UNFINISHED_STEP, **{**values, "status": end})
     for action in works.open_actions(tx, [run.id]):
         if works.end_action(tx, action.id, "cancelled", now, still_due=False):
             tx.changed(action.workspace_id, "action", action.id)
