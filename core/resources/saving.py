@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from core.access import audit
 from core.access.scope import Scope
-from core.errors import Fault, Invalid, NotFound, Precondition, StaleETag
+from core.errors import Fault, Invalid, Precondition, StaleETag
 from core.resources import publication
 from core.resources.diffs import changes
 from core.resources.documents import KINDS, Document, Stored, etag_of
@@ -127,47 +127,57 @@ class Saving:
         return [sentence]
 
     def _store(self, document: Document, stored: Stored | None, generation: int, etag: str) -> Stored:
-        uid = stored.uid if stored else self.tx.clock.new_id()
-        content: dict[str, Any] = {
-            "tags": list(document.tags),
-            "annotations": dict(document.annotations),
-            "definition": dict(document.definition),
-            "generation": generation,
-            "etag": etag or etag_of(uid, generation, document),
-            "updated_at": self.now,
-        }
+        fresh = self._fresh(document, stored, generation, etag)
         if stored is None:
-            statements.add(self.tx, content | self._identity(document, uid))
-        else:
-            content |= {"principal_id": self.scope.principal_id} if self._takes_over(document, stored) else {}
-            if not statements.change(self.tx, uid, stored.etag, content):
-                raise self._stale(stored)
+            statements.add(self.tx, self._content(fresh) | self._identity(fresh))
+        elif not statements.change(self.tx, fresh.uid, stored.etag, self._content(fresh)):
+            raise self._stale(stored)
         if stored is None or generation != stored.generation:
             made = {"created_at": self.now, "principal_id": self.scope.principal_id}
-            definition = dict(document.definition)
-            statements.add_revision(self.tx, {"uid": uid, "generation": generation, "definition": definition} | made)
-        return self._again(document)
+            revision = {"uid": fresh.uid, "generation": generation, "definition": dict(document.definition)}
+            statements.add_revision(self.tx, revision | made)
+        return fresh
 
-    def _identity(self, document: Document, uid: str) -> dict[str, Any]:
+    def _fresh(self, document: Document, stored: Stored | None, generation: int, etag: str) -> Stored:
+        """Return what will be stored."""
+        uid = stored.uid if stored else self.tx.clock.new_id()
+        mine = stored is None or self._takes_over(document, stored)
+        return Stored(
+            uid=uid,
+            workspace_id=self.scope.workspace_id,
+            document=replace(document, etag=None, notes=()),
+            generation=generation,
+            etag=etag or etag_of(uid, generation, document),
+            principal_id=self.scope.principal_id if mine or stored is None else stored.principal_id,
+            principal=self.scope.principal if mine or stored is None else stored.principal,
+            created_at=stored.created_at if stored else self.now,
+            updated_at=self.now,
+        )
+
+    def _content(self, fresh: Stored) -> dict[str, Any]:
         return {
-            "uid": uid,
-            "workspace_id": self.scope.workspace_id,
-            "kind": document.kind,
-            "namespace": document.namespace,
-            "name": document.name,
-            "principal_id": self.scope.principal_id,
-            "created_at": self.now,
+            "tags": list(fresh.document.tags),
+            "annotations": dict(fresh.document.annotations),
+            "definition": dict(fresh.definition),
+            "generation": fresh.generation,
+            "etag": fresh.etag,
+            "principal_id": fresh.principal_id,
+            "updated_at": fresh.updated_at,
+        }
+
+    def _identity(self, fresh: Stored) -> dict[str, Any]:
+        return {
+            "uid": fresh.uid,
+            "workspace_id": fresh.workspace_id,
+            "kind": fresh.kind,
+            "namespace": fresh.namespace,
+            "name": fresh.name,
+            "created_at": fresh.created_at,
         }
 
     def _takes_over(self, document: Document, stored: Stored) -> bool:
         """Return whether the saver is the principal from now on: not for disabling, not for metadata."""
         return (document.kind == "Flow" or document.enabled) and not document.same_definition(stored.document)
-
-    def _again(self, document: Document) -> Stored:
-        row = statements.live(self.tx, self.scope.workspace_id, document.kind, document.namespace, document.name)
-        if row is None:
-            raise NotFound(f"{document.label} was deleted while it was saved", "apply it again")
-        return stored_of(row)
 
     def _follow(self, fresh: Stored, before: Stored | None, notes: list[str]) -> int | None:
         """Do what a stored change brings with it; return the Flow version that was published, if one was."""

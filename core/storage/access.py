@@ -145,7 +145,7 @@ def set_principal_active(tx: Transaction, principal_id: str, *, active: bool) ->
 
 def add_event(tx: Transaction, at: datetime, **values: Any) -> None:
     """Append an audit event."""
-    tx.run(insert(_event).values(at=at, **values))
+    tx.run(insert(_event), [{"at": at, **values}])
 
 
 def events(tx: Transaction, workspace_id: str, limit: int) -> list[dict[str, Any]]:

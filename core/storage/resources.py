@@ -120,7 +120,7 @@ def names(tx: Transaction, workspace_id: str, kind: str, namespace: str | None =
 
 def add(tx: Transaction, values: Mapping[str, Any]) -> None:
     """Insert a resource."""
-    tx.run(insert(_resource).values(**values))
+    tx.run(insert(_resource), [values])
 
 
 def change(tx: Transaction, uid: str, read_etag: str, values: Mapping[str, Any]) -> bool:
@@ -131,7 +131,7 @@ def change(tx: Transaction, uid: str, read_etag: str, values: Mapping[str, Any])
 
 def add_revision(tx: Transaction, values: Mapping[str, Any]) -> None:
     """Keep one generation's definition."""
-    tx.run(insert(_revision).values(**values))
+    tx.run(insert(_revision), [values])
 
 
 def revisions(tx: Transaction, uid: str) -> list[RevisionRow]:
