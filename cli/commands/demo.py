@@ -11,6 +11,6 @@ import click
 @click.option("--seconds", type=click.IntRange(5, 600), default=20, show_default=True, help="With --no-ui: how long.")
 def demo(keep: str | None, seconds: int, *, no_ui: bool) -> int:
     """Open the deck on an example workspace whose Flows do real work on this machine."""
-    from cli.demo import show
+    from cli.demo.show import with_deck, without_deck
 
-    return show.without_deck(keep, seconds) if no_ui else show.with_deck(keep)
+    return without_deck(keep, seconds) if no_ui else with_deck(keep)

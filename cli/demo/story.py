@@ -105,9 +105,7 @@ def tell(workspace: Workspace, seconds: int, clock: Clock) -> None:
         deck.close()
 
 
-def _watch(
-    story: Story, process: subprocess.Popen[bytes], workspace: Workspace, clock: Clock, seconds: int
-) -> None:
+def _watch(story: Story, process: subprocess.Popen[bytes], workspace: Workspace, clock: Clock, seconds: int) -> None:
     deadline_s = clock.monotonic() + seconds
     version = -1
     while clock.monotonic() < deadline_s:

@@ -5,9 +5,7 @@ from terminal import WORKSPACE, Terminal
 
 
 @pytest.fixture
-def terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Terminal:
+def terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Return a terminal on a database that does not exist yet."""
     database = tmp_path / "deck.sqlite3"
     monkeypatch.setenv("TRIGGERDECK_DATABASE", str(database))

@@ -37,5 +37,7 @@ def test_bulk_answers_are_those_of_the_real_quartz() -> None:
         if answer.get("fires") != row.get("fires") or ("error" in answer) != ("error" in row)
     ]
     assert wrong == []
-    cut_short = [row for row, answer in zip(rows, answers, strict=True) if row.get("exhausted") and not answer["exhausted"]]
+    cut_short = [
+        row for row, answer in zip(rows, answers, strict=True) if row.get("exhausted") and not answer["exhausted"]
+    ]
     assert cut_short == []

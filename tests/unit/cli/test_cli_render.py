@@ -114,18 +114,18 @@ def test_work_begins_with_the_promised_keys() -> None:
 
 def test_rows_are_streamed_as_one_json_array(capsys: pytest.CaptureFixture[str]) -> None:
     for rows in ([], [{"a": 1}], [{"a": 1}, {"a": AT}]):
-        write.records("json", rows, record=lambda row: row, titles=(), cells=lambda row: (), empty="")
+        write.records("json", rows, record=lambda row: row, titles=(), cells=lambda _: (), empty="")
         assert json.loads(capsys.readouterr().out) == [plain.plain(row) for row in rows]
 
 
 def test_csv_has_dotted_columns_for_what_is_nested(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"id": 1, "flow": {"name": "load, slow"}}, {"id": 2, "flow": {"name": "x"}}]
-    write.records("csv", rows, record=lambda row: row, titles=(), cells=lambda row: (), empty="")
+    write.records("csv", rows, record=lambda row: row, titles=(), cells=lambda _: (), empty="")
     assert capsys.readouterr().out == 'id,flow.name\n1,"load, slow"\n2,x\n'
 
 
 def test_no_rows_are_told_to_people_not_to_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    write.records("table", [], record=dict, titles=("A",), cells=lambda row: (), empty="nothing matches")
+    write.records("table", [], record=dict, titles=("A",), cells=lambda _: (), empty="nothing matches")
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "nothing matches\n")
 
