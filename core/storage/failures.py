@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from core.errors import StorageUnusable
 
@@ -56,5 +55,3 @@ def translated(path: Path) -> Iterator[None]:
         if refusal is None:
             raise
         raise refusal from error
-    except PoolTimeout as error:
-        raise StorageUnusable(f"the database {path} is too busy", "wait a moment, then repeat") from error

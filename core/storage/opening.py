@@ -22,7 +22,7 @@ from core.errors import StorageUnusable
 from core.settings import database_path
 from core.storage.failures import translated
 from core.storage.schema import APPLICATION_ID, SCHEMA, bring_up_to_date, schema_text
-from core.storage.store import Store, Transaction, is_open_here, make_engine
+from core.storage.store import Store, Transaction, is_open_here, log_beside, make_engine, may
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -78,9 +78,7 @@ def schema_version(tx: Transaction) -> str:
 
 
 def _connected(path: Path, clock: Clock, *, read_only: bool) -> Store:
-    # A folder that we cannot write holds no place for SQLite's own files; without a log beside it the file is whole.
-    immutable = read_only and not _may(path.parent, os.W_OK) and not _log_beside(path)
-    store = Store(make_engine(path, read_only=read_only, immutable=immutable), path, clock, read_only=read_only)
+    store = Store(make_engine(path, read_only=read_only), path, clock, read_only=read_only)
     try:
         with store.read() as tx:
             found = schema_version(tx)
@@ -102,7 +100,7 @@ def _connected(path: Path, clock: Clock, *, read_only: bool) -> Store:
 def _check_path(path: Path, *, read_only: bool, create: bool) -> None:
     if path.is_dir():
         raise StorageUnusable(f"{path} is a folder, not a database", "name a file in it")
-    if path.parent.is_dir() and not _may(path.parent, os.X_OK):
+    if path.parent.is_dir() and not may(path.parent, os.X_OK):
         raise _locked_folder(path)
     if not path.parent.is_dir():
         raise StorageUnusable(f"the folder {path.parent} does not exist", "make it, or name another place")
@@ -110,14 +108,14 @@ def _check_path(path: Path, *, read_only: bool, create: bool) -> None:
         _check_makeable(path, may_create=create and not read_only)
     elif not path.is_file():
         raise StorageUnusable(f"{path} is not a regular file", "name another file")
-    elif not _may(path, os.R_OK):
+    elif not may(path, os.R_OK):
         raise StorageUnusable(f"the database {path} may not be read by this user", "change its permissions")
 
 
 def _check_makeable(path: Path, *, may_create: bool) -> None:
     if not may_create:
         raise StorageUnusable(f"there is no database at {path}", "check the name, or open it once for writing")
-    if not _may(path.parent, os.W_OK):
+    if not may(path.parent, os.W_OK):
         raise StorageUnusable(
             f"the folder {path.parent} cannot be written by this user", "change its permissions, or name another place"
         )
@@ -154,16 +152,16 @@ def _check_header(path: Path, header: Header, *, read_only: bool) -> None:
         )
     if header.schema > SCHEMA:
         raise _newer(path)
-    short = path.stat().st_size < header.page_bytes * header.pages and not _log_beside(path)
+    short = path.stat().st_size < header.page_bytes * header.pages and not log_beside(path)
     if not header.sane or header.page_bytes < 512 or header.page_bytes & (header.page_bytes - 1) or short:
         raise _damaged(path)
     if read_only:
         if header.schema < SCHEMA:
             raise StorageUnusable(f"the database {path} has an older schema", "open it once for writing")
         return
-    if not _may(path, os.W_OK):
+    if not may(path, os.W_OK):
         raise StorageUnusable(f"the database {path} is read-only", "make it writable, or open it with --read-only")
-    if not _may(path.parent, os.W_OK):
+    if not may(path.parent, os.W_OK):
         raise StorageUnusable(
             f"the folder {path.parent} is read-only, and the database needs it", "make it writable, or use --read-only"
         )
@@ -183,16 +181,6 @@ def _damaged(path: Path) -> StorageUnusable:
     return StorageUnusable(f"the database {path} is damaged", f"restore it from a backup; {_LEFT_ALONE}")
 
 
-def _may(path: Path, mode: int) -> bool:
-    effective = os.access in os.supports_effective_ids
-    return os.access(path, mode, effective_ids=effective)
-
-
 def _journal_beside(path: Path) -> bool:
     """Return whether the making of a fresh file was cut short: SQLite then undoes it when it is opened."""
     return path.with_name(f"{path.name}-journal").exists()
-
-
-def _log_beside(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0

@@ -8,6 +8,7 @@ transaction.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections import Counter
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, Row, create_engine, event, insert
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, Row, create_engine, event, insert
 from sqlalchemy.sql.expression import Executable
 from sqlmodel import SQLModel
 
@@ -133,9 +134,7 @@ class Store:
         """Return a number that differs after any commit by anybody; about 7 µs, on a connection of its own."""
         with translated(self.path), self._watch_lock:
             if self._watch is None:
-                self._watch = sqlite3.connect(
-                    file_uri(self.path, "ro"), uri=True, check_same_thread=False, isolation_level=None
-                )
+                self._watch = connect(self.path, read_only=True)
                 self._watch.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}").close()
             (version,) = self._watch.execute("PRAGMA data_version").fetchone()
         return int(version)
@@ -181,19 +180,38 @@ def file_uri(path: Path, mode: str) -> str:
     return f"file:{quote(str(path))}?mode={mode}"
 
 
-def make_engine(path: Path, *, read_only: bool, immutable: bool = False) -> Engine:
+def make_engine(path: Path, *, read_only: bool) -> Engine:
     """Return an engine with our pragmas; it opens nothing yet."""
-    uri = file_uri(path, "ro" if read_only else "rwc") + ("&immutable=1" if immutable else "")
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, cached_statements=256)
-
-    engine = create_engine(
-        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=KEPT_CONNECTIONS, max_overflow=-1
-    )
+    settings: dict[str, Any] = {"poolclass": QueuePool, "pool_size": KEPT_CONNECTIONS, "max_overflow": -1}
+    if read_only and not may(path.parent, os.W_OK):
+        settings = {"poolclass": NullPool}  # whether the file is whole is asked anew for each connection
+    engine = create_engine("sqlite://", creator=lambda: connect(path, read_only=read_only), **settings)
     event.listen(engine, "connect", _configure_read_only if read_only else _configure)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    """Return a bare connection.
+
+    In a folder that we cannot write there is no place for SQLite's own files; unless a writer keeps its log beside
+    it, the file is whole and can be read without them.
+    """
+    uri = file_uri(path, "ro" if read_only else "rwc")
+    if read_only and not may(path.parent, os.W_OK) and not log_beside(path):
+        uri += "&immutable=1"
+    return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, cached_statements=256)
+
+
+def may(path: Path, mode: int) -> bool:
+    """Return whether this process may use a path so, by the user it acts for."""
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
+
+
+def log_beside(path: Path) -> bool:
+    """Return whether a write-ahead log with something in it stands beside the file."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def _configure(connection: Any, _record: Any) -> None:

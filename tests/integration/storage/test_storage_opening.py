@@ -217,6 +217,7 @@ def test_a_read_only_folder_can_be_read(path: Path, as_somebody: AsSomebody) -> 
         store = open_store(path, read_only=True)
         with store.read() as tx:
             assert schema_version(tx) == "0001"
+        assert store.data_version() == store.data_version()
         store.close()
     assert contents(path.parent) == before
 
