@@ -30,6 +30,8 @@ from core.storage.work import WorkFacts
 from core.work.ending import finish
 
 log = logging.getLogger(__name__)
+FIRST_PAUSE_S = 0.25
+LONGEST_PAUSE_S = 10.0
 _CACHED_FLOWS = 256
 
 
@@ -63,7 +65,7 @@ class Interpreter:
         failpoints.reach("step.started")
         result = await self._execute(begun, cancel)
         failpoints.reach("step.executed")
-        settled = await asyncio.to_thread(self._settle, begun, result)
+        settled = await self._settle_patiently(begun, result)
         failpoints.reach("step.settled")
         return settled
 
@@ -174,6 +176,17 @@ class Interpreter:
             runs.set_step(tx, attempt.walk.run.id, attempt.position, was=("running",), **values)
 
     # -- recording --------------------------------------------------------------------------------------------------
+
+    async def _settle_patiently(self, attempt: Try, result: StepResult) -> Progress:
+        """Record a result however long the database cannot be written: to forget it would run the step again."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                return await asyncio.to_thread(self._settle, attempt, result)
+            except StorageUnusable as error:
+                log.warning("step.unrecorded", extra={"run_id": attempt.walk.run.id, "reason": error.sentence()})
+            await asyncio.sleep(pause_s)
+            pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
 
     def _settle(self, attempt: Try, result: StepResult) -> Progress:
         failpoints.reach("step.before_commit")

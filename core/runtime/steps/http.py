@@ -93,12 +93,12 @@ async def _result(context: StepContext, http: Http, response: httpx.Response, bo
         error = StepError(
             "http_status", f"the server answered {status} {response.reason_phrase}: {text}".rstrip(": "), retryable
         )
-        return StepResult(exit_code=status, error=error)
+        return StepResult(error=error)
     value = _parsed(context, response, body, cut=cut)
     headers = {name: mask(text, context.mask) for name, text in response.headers.items() if name != "set-cookie"}
     output = {"status": status, "headers": headers, "body": value}
     no_work = isinstance(value, Mapping) and value.get("noWork") is True
-    return StepResult(output=output, exit_code=status, no_work=no_work)
+    return StepResult(output=output, no_work=no_work)
 
 
 def _parsed(context: StepContext, response: httpx.Response, body: bytes, *, cut: bool) -> Any:

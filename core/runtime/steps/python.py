@@ -24,6 +24,6 @@ async def run(context: StepContext, python: Python) -> StepResult:
         args = Path(folder, "args.json")
         args.write_text(canonical_json(render_all(python.args, context.values)), encoding="utf-8")
         env = step_environment(context, python.env, output)
-        argv = [sys.executable, "-u", str(_CHILD), python.callable, str(args)]
+        argv = [sys.executable, "-P", "-u", str(_CHILD), python.callable, str(args)]
         ended = await run_process(context, argv, env=env, cwd=working_folder(context, python.cwd))
         return finished(context, ended, output)

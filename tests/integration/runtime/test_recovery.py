@@ -9,11 +9,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from core import failpoints
+from core.errors import StorageUnusable
 from core.runtime.guard import end_recorded_group, started_at
 from core.storage.enginefile import engine_path
 from tests.integration.runtime.conftest import MakeRig
@@ -204,3 +206,49 @@ def test_a_pid_that_the_system_gave_to_somebody_else_is_never_touched() -> None:
     finally:
         stranger.kill()
         stranger.wait()
+
+
+async def test_a_result_is_kept_while_the_database_cannot_be_written(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    original = rig.execution._interpreter._settle
+    refusals = iter([True, True])
+
+    def full(*args: Any) -> Any:
+        if next(refusals, False):
+            raise StorageUnusable("the disk is full", "free some space")
+        return original(*args)
+
+    monkeypatch.setattr(rig.execution._interpreter, "_settle", full)
+    work_id = rig.fire(sh(counting(tmp_path)))
+    assert (await rig.until(work_id)).status == "completed"
+    assert (tmp_path / "count").read_text() == "x\n"
+    assert "step.unrecorded" in caplog.text
+
+
+async def test_a_stop_ends_the_processes_that_it_abandons(rig: Rig, tmp_path: Path) -> None:
+    work_id = rig.fire(sh(two_sleepers(tmp_path)))
+    await rig.until_step(work_id, 0, "running")
+    await settled(lambda: len(pids(tmp_path)) == 2)
+    await rig.execution.stop()
+    await settled(lambda: not any(alive(pid) for pid in pids(tmp_path)), within_s=5)
+    assert rig.steps(work_id)[0].status == "running", "the next start decides by onCrash"
+
+
+async def test_a_drain_lets_a_running_step_finish_and_takes_nothing_new(rig: Rig, tmp_path: Path) -> None:
+    first = rig.fire(sh(counting(tmp_path)), name="first")
+    await rig.until_step(first, 0, "running")
+    second = rig.fire(sh("true"), name="second")
+    assert await rig.execution.drain(10)
+    await rig.execution.pass_once()
+    assert rig.work(first).status == "completed"
+    assert rig.work(second).status == "pending"
+
+
+async def test_a_run_whose_identity_is_taken_by_another_input_fails_instead_of_passing_as_it(rig: Rig) -> None:
+    from core.runtime.port import Segment
+
+    work_id = rig.fire(sh("true"))
+    rig.runtime._hashes[Segment(f"{work_id}.1", 0, "").id] = "of another input"  # type: ignore[attr-defined]
+    assert (await rig.until(work_id)).status == "failed"
+    assert rig.column(work_id, "error_code") == "conflict"

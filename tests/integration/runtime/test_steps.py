@@ -411,3 +411,36 @@ async def test_a_server_that_is_not_there_fails_with_a_sentence(rig: Rig, server
     closed = server.url.replace(str(server.http.server_port), "1")
     work_id = await finished(rig, {"id": "one", "http": {"url": closed + "/"}})
     assert status(rig, work_id)[2] == "http_failed"
+
+
+# -- awkward programs ------------------------------------------------------------------------------------------------
+
+
+async def test_input_that_nobody_reads_holds_nothing_up(rig: Rig) -> None:
+    work_id = await finished(rig, sh("exec true"), given={"text": "x" * 65_000})
+    assert status(rig, work_id)[0] == "completed"
+
+
+async def test_the_whole_input_arrives_even_if_it_is_read_late(rig: Rig) -> None:
+    work_id = await finished(rig, sh("sleep 0.1; wc -c"), given={"text": "x" * 65_000})
+    assert int(rig.log(work_id, "out")[0]) == len('{"text":""}') + 65_000 + 1
+
+
+async def test_a_process_that_leaves_the_group_and_keeps_the_log_open_does_not_hold_up_the_step(
+    rig: Rig, tmp_path: Path
+) -> None:
+    work_id = await finished(rig, sh(f"setsid sh -c 'echo $$ > {tmp_path}/pid; exec sleep 300' & sleep 0.2; echo over"))
+    assert status(rig, work_id)[0] == "completed"
+    assert rig.log(work_id, "out") == ["over"]
+    psutil.Process(int((tmp_path / "pid").read_text())).kill()
+
+
+async def test_a_program_that_ends_by_a_signal_says_which(rig: Rig) -> None:
+    work_id = await finished(rig, sh("kill -USR1 $$"))
+    assert rig.column(work_id, "error_message") == "step one: the program was ended by SIGUSR1"
+
+
+async def test_a_python_step_finds_the_library_behind_names_that_our_folder_has_too(rig: Rig, tmp_path: Path) -> None:
+    (tmp_path / "uses_http.py").write_text("import http.client\ndef f(value): return http.client.OK\n")
+    work_id = await finished(rig, {"id": "one", "python": {"callable": "uses_http:f", "cwd": str(tmp_path)}})
+    assert rig.outputs(work_id) == [200]
