@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from core.access.scope import Scope
+from core.errors import NotFound
 from core.resources.documents import Document, Stored
 from core.resources.reading import envelopes, kind_named, live, not_found, stored_of
 from core.resources.saving import Saving, TriggerHooks, applied, next_version
@@ -20,8 +21,8 @@ from core.storage.store import Transaction
 from core.views import Applied, RevisionView
 
 __all__ = [
-    "Stored", "TriggerHooks", "apply", "delete", "diff", "get", "manifest", "manifests", "revisions", "set_enabled",
-    "stored_resources",
+    "Stored", "TriggerHooks", "apply", "delete", "diff", "get", "manifest", "manifests", "revert", "revisions",
+    "set_enabled", "stored_resources",
 ]  # fmt: skip
 
 
@@ -111,6 +112,25 @@ def set_enabled(
 ) -> Applied:
     """Save a Trigger with `definition.enabled` changed, as an edit of its own."""
     document = replace(stored.document, definition={**stored.definition, "enabled": enabled}, etag=stored.etag)
+    return Saving(tx, scope, now, hooks, confirm_scope=confirm_scope).all([document], prune=False)[0]
+
+
+def revert(
+    tx: Transaction,
+    scope: Scope,
+    stored: Stored,
+    generation: int,
+    *,
+    now: datetime,
+    hooks: TriggerHooks | None = None,
+    confirm_scope: bool = False,
+) -> Applied:
+    """Save the definition of a kept generation again, as a new one; raises NotFound where that was never kept."""
+    kept = {row.generation: row.definition for row in statements.revisions(tx, stored.uid)}
+    if generation not in kept:
+        known = f"there are {min(kept)} to {max(kept)}" if kept else "there are none"
+        raise NotFound(f"{stored.document.label} has no generation {generation}", known)
+    document = replace(stored.document, definition=kept[generation], etag=stored.etag)
     return Saving(tx, scope, now, hooks, confirm_scope=confirm_scope).all([document], prune=False)[0]
 
 

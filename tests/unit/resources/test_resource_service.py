@@ -121,6 +121,18 @@ def test_every_generation_is_kept(desk: Desk) -> None:
     assert found[0].created_at - found[1].created_at == timedelta(hours=1)
 
 
+def test_an_older_generation_can_be_saved_again(desk: Desk) -> None:
+    desk.apply(flow(), trigger(description="one"))
+    desk.apply(trigger(description="two"))
+    with desk.store.write() as tx:
+        stored = service.get(tx, desk.scope, "Trigger", "default", "nightly")
+        answer = service.revert(tx, desk.scope, stored, 1, now=desk.clock.now(), hooks=desk.hooks)
+        with pytest.raises(NotFound, match="has no generation 9"):
+            service.revert(tx, desk.scope, stored, 9, now=desk.clock.now())
+    assert (answer.action, answer.generation) == ("configured", 3)
+    assert desk.get("Trigger", "nightly").definition["description"] == "one"
+
+
 def test_whoever_follows_triggers_is_told_of_each_change_and_of_nothing_else(desk: Desk) -> None:
     desk.apply(flow(), trigger())
     desk.apply(trigger())
