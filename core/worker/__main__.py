@@ -11,8 +11,11 @@ from core.errors import TriggerdeckError
 def main(arguments: list[str]) -> int:
     """Run the worker; with `--detach` in a child that nobody has to wait for."""
     detach = arguments[:1] == ["--detach"]
-    if detach and os.fork():
+    if detach and (child := os.fork()):
+        print(child, flush=True)
         return 0
+    if detach:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whoever reads the pid does not wait for our end
     from core.worker.process import Options, run
 
     try:

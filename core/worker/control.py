@@ -49,11 +49,11 @@ def start_detached(database: str | os.PathLike[str], *, timeout_s: float = START
     running = status(path)
     if running.pid is not None:
         return running.pid
-    _launch(path)
-    pid = _wait_for_beat(path, timeout_s)
-    if pid is None:
-        raise Precondition("the worker did not start", f"see {output_path(path)} and {log_path(path)}")
-    return pid
+    open_store(path).close()  # says at once, and here, what is wrong with the file
+    child = _launch(path)
+    if not _wait_for_beat(path, child, timeout_s):
+        raise Precondition(f"the worker did not start{_last_words(path)}", f"see {log_path(path)}")
+    return child.pid
 
 
 def stop(database: str | os.PathLike[str], *, timeout_s: float = GRACE_S + 10.0) -> bool:
@@ -83,29 +83,37 @@ def output_path(database: Path) -> Path:
     return database.with_name(f"{database.name}.worker.out")
 
 
-def _launch(path: Path) -> None:
+def _launch(path: Path) -> psutil.Process:
     """Start the child of a child, in a session of its own, with nothing open but its output file."""
-    with output_path(path).open("ab") as output:
-        subprocess.run(  # noqa: S603 - our own interpreter and module
+    with output_path(path).open("wb") as output:
+        started = subprocess.run(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-m", "core.worker", "--detach", str(path)],
             stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdout=subprocess.PIPE,
             stderr=output,
             start_new_session=True,
             close_fds=True,
             check=True,
         )
+    return psutil.Process(int(started.stdout))
 
 
-def _wait_for_beat(path: Path, timeout_s: float) -> int | None:
+def _last_words(path: Path) -> str:
+    """Return what a worker that ended at once said, as the rest of a sentence."""
+    lines = output_path(path).read_text(errors="replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""
+
+
+def _wait_for_beat(path: Path, child: psutil.Process, timeout_s: float) -> bool:
+    """Wait for the first heartbeat; return whether it came before the child ended and before the time was up."""
     clock = SystemClock()
     until = clock.monotonic() + timeout_s
-    while clock.monotonic() < until:
+    while clock.monotonic() < until and child.is_running():
         found = holder(path)
-        if found is not None and _beats(path, found):
-            return found.pid
+        if found is not None and found.pid == child.pid and _beats(path, found):
+            return True
         time.sleep(LOOK_S)
-    return None
+    return False
 
 
 def _beats(path: Path, found: Holder) -> bool:

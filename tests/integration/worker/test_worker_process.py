@@ -1,0 +1,171 @@
+"""The worker as a real process: killed anywhere, refused twice, drained, found again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.clock import SystemClock
+from core.deck import Deck
+from core.failpoints import VARIABLE
+from core.views import OccurrenceQuery
+from core.worker import control
+from core.worker.lock import holder
+
+LIMIT_S = 60.0
+MANIFESTS = """
+apiVersion: agentstration.io/v1
+kind: Flow
+metadata: {name: note}
+definition:
+  steps:
+    - {id: note, command: {argv: [sh, -c, "echo x >> $NOTES; sleep $PAUSE"], env: {NOTES: "%(notes)s", PAUSE: "%(pause)s"}}}
+---
+apiVersion: agentstration.io/v1
+kind: Trigger
+metadata: {name: soon}
+definition:
+  enabled: true
+  source: {kind: schedule, schedule: {type: once, at: "%(at)s"}}
+  target: {kind: flow, flow: {name: note}}
+  misfirePolicy: fireOnce
+"""
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Look until a condition holds; fail with what was waited for."""
+    clock, pause = SystemClock(), threading.Event()
+    end = clock.monotonic() + LIMIT_S
+    while not condition():
+        assert clock.monotonic() < end, f"waited in vain until {what}"
+        pause.wait(0.05)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "deck.sqlite3"
+    yield path
+    control.stop(path)
+
+
+def prepare(database: Path, *, pause_s: float = 0.0) -> Path:
+    """Store a Trigger that fires once, two seconds from now; return the file in which its step leaves a line."""
+    notes = database.with_name("notes")
+    at = (SystemClock().now() + timedelta(seconds=2)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    deck = Deck.open(database)
+    deck.apply(MANIFESTS % {"notes": notes, "at": at, "pause": pause_s})
+    deck.close()
+    return notes
+
+
+def killed_at(database: Path, name: str) -> None:
+    """Run a worker until it reaches a fail point and dies there by SIGKILL."""
+    worker = subprocess.run(
+        [sys.executable, "-m", "core.worker", str(database)],
+        env={**os.environ, VARIABLE: name},
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert worker.returncode == -signal.SIGKILL, worker.stderr.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "decided"),
+    [
+        ("admission.occurrences_written", 0),
+        ("admission.work_written", 0),
+        ("admission.before_commit", 0),
+        ("admission.after_commit", 1),
+    ],
+)
+def test_a_worker_killed_around_the_admission_commit_leaves_exactly_one_work(
+    database: Path, name: str, decided: int
+) -> None:
+    notes = prepare(database)
+    killed_at(database, name)
+    deck = Deck.open(database)
+    assert deck.occurrences(OccurrenceQuery()).total == decided
+    control.start_detached(database)
+    until(lambda: deck.works(limit=10).rows and deck.works(limit=10).rows[0].status == "completed", "the Work is done")
+    (occurrence,) = deck.occurrences(OccurrenceQuery()).rows
+    (work,) = deck.works(limit=10).rows
+    deck.close()
+    assert occurrence.outcome == "submitted"
+    assert occurrence.work_id == work.id == occurrence.id
+    assert notes.read_text() == "x\n"
+
+
+@pytest.mark.slow
+def test_a_worker_goes_on_when_its_starter_ends_is_seen_refuses_a_second_and_stops_when_asked(database: Path) -> None:
+    prepare(database)
+    start = f"from core.worker import control; print(control.start_detached({str(database)!r}))"
+    pid = int(subprocess.run([sys.executable, "-c", start], capture_output=True, check=True, timeout=LIMIT_S).stdout)
+    assert control.status(database).pid == pid
+    assert control.start_detached(database) == pid
+    second = subprocess.run(
+        [sys.executable, "-m", "core.worker", str(database)],
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=False,
+        text=True,
+    )
+    assert second.returncode == 4
+    assert second.stderr.strip() == (
+        f"a worker runs on this database already (pid {pid}); stop it first: triggerdeck worker stop"
+    )
+    deck = Deck.open(database)
+    assert deck.status().worker == "running"
+    assert control.stop(database)
+    assert not psutil.pid_exists(pid)
+    (row,) = deck.health().workers
+    deck.close()
+    assert (row.pid, row.state) == (pid, "stopped")
+    assert not control.stop(database)
+
+
+@pytest.mark.slow
+def test_sigterm_lets_a_running_step_finish(database: Path) -> None:
+    notes = prepare(database, pause_s=1.5)
+    control.start_detached(database)
+    until(notes.exists, "the step runs")
+    assert control.stop(database)
+    deck = Deck.open(database)
+    (work,) = deck.works(limit=10).rows
+    deck.close()
+    assert work.status == "completed"
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_not_taken_for_a_running_one(database: Path) -> None:
+    prepare(database)
+    pid = control.start_detached(database)
+    process = psutil.Process(pid)
+    process.kill()
+    process.wait(LIMIT_S)
+    assert control.status(database) == control.WorkerStatus(running=False)
+    assert holder(database) is None
+    again = control.start_detached(database)
+    assert again != pid
+    deck = Deck.open(database)
+    states = {row.pid: row.state for row in deck.health().workers}
+    deck.close()
+    assert states == {pid: "stopped", again: "running"}
+
+
+def test_starting_on_something_that_is_no_database_says_where_to_look(tmp_path: Path) -> None:
+    broken = tmp_path / "deck.sqlite3"
+    broken.write_text("not a database " * 100)
+    with pytest.raises(Exception, match="deck.sqlite3") as refused:
+        control.start_detached(broken, timeout_s=LIMIT_S)
+    assert "did not start" not in str(refused.value)
