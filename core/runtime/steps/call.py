@@ -1,6 +1,7 @@
 """The child process of a python step; run as a file, so that it imports nothing but the function's own module.
 
-call.py MODULE:FUNCTION ARGS_FILE
+Called as `python -P call.py MODULE:FUNCTION ARGS_FILE`; `-P` keeps this folder out of the path, since its names would
+hide the library's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 def main(target: str, args_file: str) -> None:
     """Call the function and write what it returns to $TRIGGERDECK_OUTPUT."""
-    sys.path[0] = str(Path.cwd())
+    sys.path.insert(0, str(Path.cwd()))
     module, _, name = target.partition(":")
     function: Any = importlib.import_module(module)
     for part in name.split("."):
