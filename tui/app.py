@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
 
-from core.views import Applied, Status
 from tui.attention import Attention
-from tui.common_actions import CommonActions, Undo
 from tui.config import Config, PlaceConfig, load, save
 from tui.gateway import Door, Gateway, Refused, StorageLost, start_worker
 from tui.live import Beat, Changed, Live, StatusSeen
@@ -23,6 +21,11 @@ from tui.present.times import my_zone
 from tui.screens.place import Place
 from tui.screens.table_place import TablePlace
 from tui.theme import themes
+
+if TYPE_CHECKING:
+    from core.views import Applied, Status
+    from tui.common_actions import CommonActions
+    from tui.undo import Undo
 
 
 class DeckApp(App[None]):
@@ -48,7 +51,6 @@ class DeckApp(App[None]):
         self._lives = live
         self.history = History()
         self.status: Status | None = None
-        self.common = CommonActions(self)
         self.attention = Attention(self)
         self.mine = my_zone()
         self.zone_choice = self.config.zone
@@ -57,6 +59,13 @@ class DeckApp(App[None]):
             self.register_theme(theme)
         self.theme = self.config.theme
         self._modes = {place.mode: partial(self._make_place, place.mode) for place in PLACES}
+
+    @cached_property
+    def common(self) -> CommonActions:
+        """Return what does the common actions; imported at the first one."""
+        from tui.common_actions import CommonActions
+
+        return CommonActions(self)
 
     # -- life -----------------------------------------------------------------------------------------------------
 

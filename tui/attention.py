@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.errors import TriggerdeckError
-from core.views import Away, Status
-from tui.present.health import away_sentence
-from tui.present.inbox import title_words
 
 if TYPE_CHECKING:
+    from core.views import Away, Status
     from tui.app import DeckApp
 
 
@@ -30,6 +28,8 @@ class Attention:
         )
 
     def _came_back(self, away: Away) -> None:
+        from tui.present.health import away_sentence
+
         self.away = away
         if sentence := away_sentence(away, self._app.clock.now()):
             self._app.flash(sentence, "warn" if away.failed or away.denied or away.waiting else "")
@@ -44,6 +44,8 @@ class Attention:
             self._app.bell()
             self._app.flash("a run waits for you; 5 opens the inbox", "warn")
         if status.inbox != self._inbox:
+            from tui.present.inbox import title_words
+
             self._inbox = status.inbox
             self._write_title(title_words(status.inbox))
 

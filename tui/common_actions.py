@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,19 +21,11 @@ from tui.widgets.dialog import Confirm, Sheet
 from tui.widgets.zone_picker import zone_picker
 
 if TYPE_CHECKING:
-    from core.deck import Deck
     from tui.app import DeckApp
+    from tui.undo import Undo
 
 ZONE_WORDS = {"trigger": "each Trigger's own zone", "mine": "my zone", "UTC": "UTC"}
 SEVERITY: dict[str, Tone] = {"information": "", "warning": "warn", "error": "bad"}
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """How to take the last change back: a sentence, and the call that does it and says so."""
-
-    what: str
-    call: Callable[[Deck], str]
 
 
 class CommonActions:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,10 +38,12 @@ def default_path() -> Path:
 
 def load(file: Path) -> Config:
     """Read the file; what it does not say, and what is wrong in it, stays at its default."""
+    if not file.exists():
+        return Config()
+    import tomllib
+
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Config()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         return Config(faults=(f"{file.name} cannot be read ({' '.join(str(fault).split())}); defaults are used",))
     return parse(data)
@@ -102,4 +102,6 @@ def save(file: Path, config: Config) -> str:
 
 def _text(value: str) -> str:
     """Return a basic TOML string; JSON's escapes are TOML's."""
+    import json
+
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

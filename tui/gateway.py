@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from core.deck import Deck
 
 Answer = TypeVar("Answer")
+SHARE_S = 0.0005
+"""How long the import of the core may hold the interpreter at a time, so that keys are taken meanwhile."""
 Failed = Callable[[TriggerdeckError], None]
 
 
@@ -70,10 +73,14 @@ class Gateway:
             app.run_worker(self._open, thread=True, group="gateway.open", exit_on_error=False)
 
     def _open(self) -> None:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(SHARE_S)
         try:
             self._deck.set_result(self._open_deck())
         except BaseException as fault:  # noqa: BLE001  every asker is told, whatever it was
             self._deck.set_exception(fault)
+        finally:
+            sys.setswitchinterval(usual)
 
     @property
     def ready(self) -> bool:

@@ -11,11 +11,11 @@ from textual.message import Message
 
 from core.clock import Clock
 from core.errors import TriggerdeckError
-from core.views import Changes, Status
 from tui.gateway import Gateway
 
 if TYPE_CHECKING:
     from core.deck import Deck
+    from core.views import Changes, Status
 
 POLL_S = 0.25
 BEAT_S = 1.0

@@ -26,7 +26,7 @@ _MARKS: dict[str, Piece] = {
     "overlap": Piece(TWICE, "faint"),
 }
 _CLOCK = frozenset({"gap", "overlap"})
-_SHADES: tuple[Tone, ...] = ("dim", "busy", "ok", "warn", "bad")
+_SHADES: tuple[Tone, ...] = ("dim", "", "busy", "accent", "strong")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ _MARKS: dict[str, Piece] = {
     "pending": Piece("·", "faint"),
 }
 _TONES: dict[str, Tone] = {"completed": "ok", "failed": "bad", "running": "busy", "waiting": "warn"}
+_WORD_TONES: dict[str, Tone] = {"failed": "bad", "running": "busy", "waiting": "warn"}
 NAME_CELLS, TIME_CELLS = 14, 7
 
 
@@ -65,7 +66,7 @@ def _step_line(step: StepView, chart: _Chart, here: bool) -> Line:
         Piece("▏ ", "faint"),
         fit((Piece(length(step, chart.now), "dim"),), TIME_CELLS),
         _MARKS[step.status],
-        fit((Piece(" " + says(step, chart.now), _TONES.get(step.status, "dim")),), chart.summary_cells),
+        fit((Piece(" " + says(step, chart.now), _WORD_TONES.get(step.status, "dim")),), chart.summary_cells),
     )
 
 

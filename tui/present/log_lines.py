@@ -35,7 +35,18 @@ def render(row: LogRow, zone: tzinfo, *, cells: int, times: bool, wrap: bool, st
 
 
 def _parts(text: str, cells: int, wrap: bool) -> list[str]:
-    return (chop_cells(text, cells) or [""]) if wrap else [text]
+    return _wrapped(text, cells) if wrap else [text]
+
+
+def _wrapped(text: str, cells: int) -> list[str]:
+    """Return text broken after blanks; only what is longer than a line is broken inside a word."""
+    rows = [""]
+    for word in re.findall(r"\S+\s*|\s+", text):
+        if rows[-1] and cell_len(rows[-1]) + cell_len(word.rstrip()) > cells:
+            rows.append("")
+        *whole, rest = chop_cells(rows[-1] + word, cells) or [""]
+        rows[-1:] = [*whole, rest]
+    return [row.rstrip() for row in rows if row.strip()] or [""]
 
 
 def find(rows: Sequence[LogRow], text: str, start: int, step: int) -> int | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from core.views import TriggerRow
 from tui.present.lines import Line, Piece, Tone
+
+if TYPE_CHECKING:
+    from core.views import TriggerRow
 
 PHASES: dict[str, tuple[str, Tone, str]] = {
     "scheduled": ("●", "ok", "on"),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from core.views import Status
 from tui.present.lines import Line, Piece, Tone, clean, join, line, spread, width
 from tui.present.times import clock_text
+
+if TYPE_CHECKING:
+    from core.views import Status
 
 WORKER: dict[str, tuple[str, Tone]] = {
     "running": ("●", "ok"), "draining": ("◐", "warn"), "stale": ("!", "bad"), "none": ("○", "warn"),

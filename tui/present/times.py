@@ -5,32 +5,36 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
-from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
+
+import tzdata
 
 DASH = "—"
+
+
+DATA = Path(tzdata.__file__).parent
 
 
 @lru_cache(maxsize=700)
 def zone(name: str) -> tzinfo:
     """Return a zone from the tzdata package; `UTC` for a name that it does not know."""
-    if name in {"UTC", "Z", ""}:
+    if name not in _known() or name == "UTC":
         return UTC
-    try:
-        *folders, leaf = name.split("/")
-        package = ".".join(("tzdata", "zoneinfo", *folders)).replace("-", "_")
-        with resources.files(package).joinpath(leaf).open("rb") as data:
-            return ZoneInfo.from_file(data, key=name)
-    except (OSError, ValueError, ModuleNotFoundError, ZoneInfoNotFoundError):
-        return UTC
+    with (DATA / "zoneinfo" / name).open("rb") as data:
+        return ZoneInfo.from_file(data, key=name)
 
 
 @lru_cache(maxsize=1)
 def zone_names() -> tuple[str, ...]:
     """Return the names of all zones, as tzdata lists them."""
-    return tuple(resources.files("tzdata").joinpath("zones").read_text("utf-8").split())
+    return tuple((DATA / "zones").read_text("utf-8").split())
+
+
+@lru_cache(maxsize=1)
+def _known() -> frozenset[str]:
+    return frozenset(zone_names())
 
 
 def my_zone() -> str:

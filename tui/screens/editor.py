@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,7 +15,6 @@ from textual.containers import Horizontal
 from core.errors import Fault, Invalid, Precondition, StaleETag, TriggerdeckError
 from core.views import Applied, FireChange, FlowRow, SchedulePreview
 from tui.actions import Action
-from tui.common_actions import Undo
 from tui.present.columns import Column
 from tui.present.diff import fire_counts, three_way
 from tui.present.draft import Draft, fresh, look, placed
@@ -26,6 +25,7 @@ from tui.present.times import full
 from tui.screens.change_dialog import ChangeDialog, ConflictDialog
 from tui.screens.place import Place
 from tui.screens.trigger_steering import bare
+from tui.undo import Undo
 from tui.widgets.chooser import Choice, Chooser, plain_choice
 from tui.widgets.dialog import Confirm, Sheet
 from tui.widgets.lines_view import LinesView

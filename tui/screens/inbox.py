@@ -20,7 +20,7 @@ from tui.present.columns import Column
 from tui.present.filters import later
 from tui.present.history import short_id, stamp
 from tui.present.lines import Line, Piece, line
-from tui.screens.table_place import FilterInput, TablePlace
+from tui.screens.table_place import TablePlace
 from tui.widgets.chooser import Chooser, plain_choice
 from tui.widgets.lines_view import LinesView
 from tui.widgets.row_table import RowTable
@@ -70,7 +70,6 @@ class InboxPlace(TablePlace[ActionRow]):
                 yield LinesView(id="head")
                 yield SchemaForm(id="form")
                 yield LinesView(id="keys")
-        yield FilterInput(placeholder=self.FILTER_HELP)
 
     # -- the list -------------------------------------------------------------------------------------------------
 
@@ -149,6 +148,10 @@ class InboxPlace(TablePlace[ActionRow]):
     @property
     def _form(self) -> SchemaForm:
         return self.query_one(SchemaForm)
+
+    def on_schema_form_edited(self) -> None:
+        """Take an older refusal off the screen."""
+        self.flash("")
 
     def _keep_draft(self) -> None:
         if self._view is not None and self._form.edited:

@@ -91,7 +91,8 @@ class OccurrenceDetail(Place):
     def do_open_trigger(self) -> None:
         """Go to the trigger."""
         if self._view:
-            self.deck_app.go(Location("triggers", self._view.row.trigger_uid))
+            row = self._view.row
+            self.deck_app.go(Location("triggers", f"{row.namespace}/{row.trigger_name}"))
 
     def location(self) -> Location:
         """Return the link to this occurrence."""

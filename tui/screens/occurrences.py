@@ -18,7 +18,7 @@ from tui.present.columns import Column
 from tui.present.filters import instant, occurrence_query
 from tui.present.lines import Line, Piece, clean, line
 from tui.present.times import full, short_zone
-from tui.screens.table_place import FilterInput, TablePlace
+from tui.screens.table_place import TablePlace
 from tui.widgets.dialog import Blank, ShortForm
 from tui.widgets.pane import Pane
 from tui.widgets.row_table import RowTable
@@ -67,7 +67,6 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
         with Vertical(id="body"):
             yield RowTable[OccurrenceRow](self.COLUMNS, self.cells, self.row_key, id="rows", empty=self.EMPTY)
             yield Pane(id="why", ground="raised")
-        yield FilterInput(placeholder=self.FILTER_HELP)
 
     def fetch(self, deck: Deck, offset: int, limit: int) -> Page[OccurrenceRow]:
         """Return rows in the present filter."""
@@ -202,7 +201,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
     def do_open_trigger(self) -> None:
         """Go to the trigger."""
         if row := self.current:
-            self.deck_app.go(Location("triggers", row.trigger_uid))
+            self.deck_app.go(Location("triggers", f"{row.namespace}/{row.trigger_name}"))
 
     def do_only_trigger(self) -> None:
         """Narrow to this trigger."""

@@ -12,7 +12,6 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from core.errors import TriggerdeckError
-from core.views import Changes
 from tui.actions import COMMON, Action, settled
 from tui.live import Beat, Changed
 from tui.navigation import Location
@@ -22,6 +21,7 @@ from tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
     from core.deck import Deck
+    from core.views import Changes
     from tui.app import DeckApp
 
 Answer = TypeVar("Answer")

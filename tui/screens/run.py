@@ -147,7 +147,7 @@ class RunDetail(Place):
         view = self._view
         if view is not None:
             pane = self.query_one("#steps", Pane)
-            pane.show(lambda cells: (*gantt.step_lines(view.steps, self.now, cells), *works.remarks(view, cells)))
+            pane.show(lambda cells: (*gantt.step_lines(view.steps, self.now, cells), *works.remarks(view, cells)[:-1]))
             pane.styles.max_height = max(3, min(len(pane.lines) + 1, self.size.height // 2))
 
     def zone_changed(self) -> None:
@@ -247,7 +247,7 @@ class RunDetail(Place):
     def do_open_trigger(self) -> None:
         """Go to the trigger."""
         if self.row:
-            self.deck_app.go(Location("triggers", "", self.row.trigger_name))
+            self.deck_app.go(Location("triggers", f"{self.row.namespace}/{self.row.trigger_name}"))
 
     def do_open_occurrence(self) -> None:
         """Go to the decision that made it."""

@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Input
 
-from core.errors import Fault
-from core.views import Page
 from tui.actions import COMMON, TABLE, Action, settled
-from tui.config import PlaceConfig
 from tui.navigation import Location
 from tui.present.columns import Column
 from tui.present.lines import Line, Piece, clean, line
@@ -23,24 +18,12 @@ from tui.widgets.row_table import RowTable
 
 if TYPE_CHECKING:
     from core.deck import Deck
+    from core.errors import Fault
+    from core.views import Page
+    from tui.config import PlaceConfig
+    from tui.widgets.filter_input import FilterInput
 
 Row = TypeVar("Row")
-
-
-class FilterInput(Input):
-    """Takes the filter; it stands where the flash stands, while one types."""
-
-    DEFAULT_CSS = """
-    FilterInput { height: 1; border: none; padding: 0 1; background: $deck-raised; display: none; }
-    FilterInput:focus { border: none; background: $deck-raised; }
-    FilterInput.open { display: block; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,down", "leave", show=False)]
-
-    def action_leave(self) -> None:
-        """Go back to the rows; the filter stays."""
-        if isinstance(self.screen, TablePlace):
-            self.screen.close_filter()
 
 
 class TablePlace(Place, Generic[Row]):
@@ -94,7 +77,7 @@ class TablePlace(Place, Generic[Row]):
 
     def checked(self, faults: tuple[Fault, ...]) -> str:
         """Return the first of a filter's faults as a sentence; without any, take an older one off the screen."""
-        if not faults:
+        if not faults and self.is_mounted:
             self.flash("")
         return faults[0].sentence() if faults else ""
 
@@ -105,14 +88,13 @@ class TablePlace(Place, Generic[Row]):
     # -- the frame ------------------------------------------------------------------------------------------------
 
     def body(self) -> ComposeResult:
-        """Yield table, detail and the line for the filter."""
+        """Yield table and detail."""
         with Horizontal(id="body"):
             yield RowTable[Row](self.COLUMNS, self.cells, self.row_key, id="rows", empty=self.EMPTY)
             pane = self.detail()
             if pane is not None:
                 pane.add_class("detail")
                 yield pane
-        yield FilterInput(placeholder=self.FILTER_HELP)
 
     @property
     def table(self) -> RowTable[Row]:
@@ -176,27 +158,23 @@ class TablePlace(Place, Generic[Row]):
 
     def do_filter(self) -> None:
         """Open the line in which the filter is typed."""
-        field = self.query_one(FilterInput)
-        field.value = self.filter_text
-        field.add_class("open")
-        self.query_one(Flash).display = False
+        from tui.widgets.filter_input import FilterInput
+
+        flash = self.query_one(Flash)
+        flash.display = False
+        field = FilterInput(self.filter_text, placeholder=self.FILTER_HELP, select_on_focus=False, id="filter")
+        self.mount(field, before=flash)
         field.focus()
 
-    def close_filter(self) -> None:
+    def on_filter_input_left(self) -> None:
         """Give the keys back to the table."""
-        self.query_one(FilterInput).remove_class("open")
+        self.query("#filter").remove()
         self.query_one(Flash).display = True
         self.table.focus()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def on_filter_input_typed(self, event: FilterInput.Typed) -> None:
         """Narrow the rows as one types."""
-        if isinstance(event.input, FilterInput) and event.input.has_class("open"):
-            self.set_filter(event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the rows that were found."""
-        if isinstance(event.input, FilterInput):
-            self.close_filter()
+        self.set_filter(event.text)
 
     def set_filter(self, text: str) -> None:
         """Show only rows that match."""

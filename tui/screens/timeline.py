@@ -56,8 +56,6 @@ class TimelinePlace(Place):
         Action("list_slot", ("enter",), "list", "List what fires in the slot under the cursor", "go", foot=10),
         Action("open_trigger", ("T",), "trigger", "Go to the trigger of the lane", "go", foot=30),
         Action("lanes", ("slash",), "filter", "Show only lanes that match words", "view", foot=50),
-        Action("export", ("x",), "export", "Write the fires to come in this window: ics, csv, json", "file", foot=55,
-               overrides="export"),
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -272,7 +270,8 @@ class TimelinePlace(Place):
         """Go to the trigger of the lane."""
         shown = self._timeline
         if shown and shown.lanes and not self.strip.calendar:
-            self.deck_app.go(Location("triggers", shown.lanes[self.strip.lane].uid))
+            lane = shown.lanes[self.strip.lane]
+            self.deck_app.go(Location("triggers", f"{lane.namespace}/{lane.name}"))
         else:
             self.flash("pick a lane first; enter lists what fires in this slot", "warn")
 
@@ -315,7 +314,7 @@ class TimelinePlace(Place):
 
     def _go(self, key: str | None) -> None:
         if key:
-            self.deck_app.go(Location("triggers", "", key.partition("/")[2]))
+            self.deck_app.go(Location("triggers", key))
 
     # -- taking along ---------------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,16 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.errors import TriggerdeckError
-from core.views import Effect
 from tui.actions import Action
-from tui.common_actions import Undo
-from tui.present.filters import since
 from tui.present.times import full
 from tui.screens.place import Place
-from tui.widgets.dialog import Blank, Confirm, ShortForm
+from tui.undo import Undo
 
 if TYPE_CHECKING:
     from core.deck import Deck
+    from core.views import Effect
 
 STEERING: tuple[Action, ...] = (
     Action("run", ("r",), "run", "Run the Trigger now; its schedule does not move", "do", writes=True, foot=1),
@@ -131,6 +128,8 @@ class Steering(Place):
             lambda deck, t: deck.enable(t.name, t.namespace),
             ("disabled again", lambda deck, t: deck.disable(t.name, t.namespace)),
         )
+        from tui.widgets.dialog import Confirm
+
         what = targets[0].name if len(targets) == 1 else f"{len(targets)} Triggers"
         self.app.push_screen(Confirm(f"Enable {what}?", effects, do="enable"), lambda yes: act() if yes else None)
 
@@ -138,6 +137,8 @@ class Steering(Place):
 
     def do_pause(self) -> None:
         """Resume what is paused; otherwise ask for a note and an end."""
+        from tui.widgets.dialog import Blank, ShortForm
+
         targets = self.targets()
         if all(target.phase == "paused" for target in targets):
             self._bulk(targets, "resumed", lambda deck, t: deck.resume(t.name, t.namespace), None)
@@ -171,6 +172,8 @@ class Steering(Place):
 
     def do_delete(self) -> None:
         """Show what deleting means, ask, and keep the manifests for undoing."""
+        from tui.widgets.dialog import Confirm
+
         targets = self.targets()
         what = targets[0].name if len(targets) == 1 else f"{len(targets)} Triggers"
         effects = [
@@ -198,6 +201,8 @@ class Steering(Place):
         if len(targets) < 2:
             act()
             return
+        from tui.widgets.dialog import Confirm
+
         names = names_of(targets)
         self.app.push_screen(Confirm(title, [effect, names], do=do), lambda yes: act() if yes else None)
 
@@ -247,6 +252,8 @@ def _check_note(text: str) -> str:
 
 def pause_end(text: str, now: datetime) -> datetime | None:
     """Read the end of a pause: a length from now, or an instant."""
+    from tui.present.filters import since
+
     back = since(text, now)
     if back is None:
         return None
@@ -272,6 +279,10 @@ def _undo_all(targets: tuple[Target, ...], word: str, call: Callable[[Deck, Targ
 
 
 def _delete_all(targets: tuple[Target, ...], deck: Deck) -> tuple[BulkResult, tuple[str, ...]]:
+    import json
+
+    from core.views import Effect
+
     kept: list[str] = []
 
     def delete(target: Target) -> Effect:

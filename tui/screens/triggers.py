@@ -9,30 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from textual.widget import Widget
 
-from core.errors import TriggerdeckError
-from core.views import Page, SchedulePreview, TriggerRow, TriggerView
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present.columns import Column
-from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, Tone, clean, line
 from tui.present.states import name_line, phase_mark, recent_bars, short_words
 from tui.present.times import near, until
-from tui.present.trigger_detail import detail_lines
-from tui.present.trigger_filter import parse_filter
 from tui.screens.table_place import TablePlace
 from tui.screens.trigger_steering import STEERING, Steering, Target
-from tui.widgets.dialog import Sheet
 from tui.widgets.lines_view import LinesView
 from tui.widgets.row_table import RowTable
 
 if TYPE_CHECKING:
     from core.deck import Deck
+    from core.errors import TriggerdeckError
+    from core.views import Page, SchedulePreview, TriggerRow, TriggerView
 
 DETAIL_DELAY_S = 0.06
 
 
-class TriggersPlace(TablePlace[TriggerRow], Steering):
+class TriggersPlace(TablePlace["TriggerRow"], Steering):
     """Every Trigger of the workspace."""
 
     place_id = "triggers"
@@ -67,11 +63,17 @@ class TriggersPlace(TablePlace[TriggerRow], Steering):
 
     def fetch(self, deck: Deck, offset: int, limit: int) -> Page[TriggerRow]:
         """Return rows in the present filter and order."""
+        from tui.present.trigger_filter import parse_filter
+
         query, _ = parse_filter(self.filter_text, sort=self.sort, descending=self.descending)  # type: ignore[arg-type]  # one of SORTS
         return deck.triggers(query, offset=offset, limit=limit)
 
     def check_filter(self, text: str) -> str:
         """Return what is wrong with a filter."""
+        if not text:
+            return ""
+        from tui.present.trigger_filter import parse_filter
+
         _, faults = parse_filter(text)
         return "; ".join(fault.sentence() for fault in faults)
 
@@ -120,6 +122,8 @@ class TriggersPlace(TablePlace[TriggerRow], Steering):
             self.ask(lambda deck: deck.trigger(name, namespace), self._show, failed=self._gone, group="triggers.detail")
 
     def _show(self, view: TriggerView) -> None:
+        from tui.present.trigger_detail import detail_lines
+
         self.view = view
         pane = self.query_one("#detail", LinesView)
         pane.show(lambda cells: detail_lines(view, self.now, self.zone_for(view.row.time_zone), cells))
@@ -130,7 +134,7 @@ class TriggersPlace(TablePlace[TriggerRow], Steering):
 
     def beat(self, now: datetime) -> None:  # noqa: ARG002  rows read the clock themselves
         """Count down."""
-        self.table.refresh()
+        self.table.tick()
         if self.view is not None and self.has_class("wide"):
             self.query_one("#detail", LinesView).again()
 
@@ -239,6 +243,9 @@ def show_preview(place: Steering, target: Target) -> None:
 
 
 def _show_fires(place: Steering, name: str, preview: SchedulePreview) -> None:
+    from tui.present.fire_preview import preview_lines
+    from tui.widgets.dialog import Sheet
+
     mine, now = place.deck_app.mine, place.now
     place.app.push_screen(Sheet(f"{name}: the coming fires", lambda cells: preview_lines(preview, now, mine, cells)))
 

@@ -157,7 +157,7 @@ class WorkPlace(TablePlace[WorkRow]):
     def do_open_trigger(self) -> None:
         """Go to the trigger."""
         if row := self.current:
-            self.deck_app.go(Location("triggers", "", row.trigger_name))
+            self.deck_app.go(Location("triggers", f"{row.namespace}/{row.trigger_name}"))
 
     def do_open_occurrence(self) -> None:
         """Go to the decision that made it."""

@@ -47,7 +47,7 @@ class HeatStrip(Widget, can_focus=True):
     @property
     def label_cells(self) -> int:
         """Return the width of the names."""
-        return 12 if self.calendar else max(14, min(22, self.size.width // 5))
+        return 13 if self.calendar else max(14, min(22, self.size.width // 5))
 
     @property
     def slot_cells(self) -> int:
@@ -137,7 +137,7 @@ class HeatStrip(Widget, can_focus=True):
     def _calendar_row(self, y: int) -> tuple[Line, str, tuple[int, int] | None]:
         cell = self._hour_cells
         if y == 0:
-            hours = "".join(f"{hour:02}".center(cell) for hour in range(24))
+            hours = "".join(("" if cell == 2 and hour % 2 else f"{hour:02}").center(cell) for hour in range(24))
             return line(" " * self.label_cells, Piece(hours, "head")), "back", None
         at = self._day_top + y - 1
         if at >= len(self._days):
@@ -145,8 +145,9 @@ class HeatStrip(Widget, can_focus=True):
         day = self._days[at]
         top = max((hour[1] for each in self._days for hour in each.hours if hour), default=0)
         cells = [forecast.heat_cell(hour[1], top, cell) if hour else _missing(cell) for hour in day.hours]
-        note = Piece(f"  {day.note}", "warn") if day.note else Piece(f"  {day.total}", "faint")
-        row = line(fit(line(Piece(day.label, "strong" if at == self._today else "")), self.label_cells), *cells, note)
+        mark = Piece(f" {forecast.GAP}" if day.note else "", "warn")
+        label = line(" ", Piece(day.label, "strong" if at == self._today else ""))
+        row = line(fit(label, self.label_cells), *cells, Piece(f"  {day.total}", "faint"), mark)
         return row, "back", self._calendar_cursor(day)
 
     def _calendar_cursor(self, day: forecast.CalendarDay) -> tuple[int, int] | None:

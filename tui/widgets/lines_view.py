@@ -30,6 +30,7 @@ class Bar(Widget):
 
     DEFAULT_CSS = "Bar { height: 1; width: 1fr; }"
     ground = "raised"
+    _drawn: Line | None = None
 
     def line(self, cells: int) -> Line:
         """Return what to show in `cells`."""
@@ -40,7 +41,13 @@ class Bar(Widget):
         cells = self.size.width
         if y:
             return blank(cells, self.app.theme, self.ground)
-        return strip(self.line(cells), cells, self.app.theme, self.ground)
+        self._drawn = self.line(cells)
+        return strip(self._drawn, cells, self.app.theme, self.ground)
+
+    def renew(self) -> None:
+        """Draw again if the line is another one: a quiet screen sends nothing to the terminal."""
+        if self.line(self.size.width) != self._drawn:
+            self.refresh()
 
 
 class LinesView(ScrollView):
@@ -66,8 +73,16 @@ class LinesView(ScrollView):
         return self._lines
 
     def again(self) -> None:
-        """Make the lines anew: time has passed."""
-        self._rebuild()
+        """Make the lines anew, because time has passed, and draw those that changed."""
+        before, cells = self._lines, self.scrollable_content_region.width
+        self._lines = self._make(cells) if cells else ()
+        if len(before) != len(self._lines):
+            self.virtual_size = Size(cells, len(self._lines))
+            self.refresh()
+            return
+        for at, (old, new) in enumerate(zip(before, self._lines, strict=True)):
+            if old != new:
+                self.refresh_lines(at)
 
     def _rebuild(self) -> None:
         cells = self.scrollable_content_region.width or self.size.width

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from core.views import Page
 from tui.actions import TABLE
 from tui.present.columns import Column, header_line, layout, row_line
 from tui.present.lines import Line, Piece, mark_hits
 from tui.theme import style
 from tui.widgets.lines_view import blank
+
+if TYPE_CHECKING:
+    from core.views import Page
 
 Row = TypeVar("Row")
 Item = TypeVar("Item")
@@ -99,6 +101,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
         self._anchor: int | None = None
         self._held_key = ""
         self._sought = ""
+        self._drawn: dict[int, Strip] = {}
 
     # -- rows -----------------------------------------------------------------------------------------------------
 
@@ -340,8 +343,18 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
         """Draw the cursor weak."""
         self.refresh()
 
+    def tick(self) -> None:
+        """Draw the lines in sight that would look another way now, because time has passed."""
+        for y, drawn in list(self._drawn.items()):
+            if y < self.size.height and self._line_at(y) != drawn:
+                self.refresh(Region(0, y, self.size.width, 1))
+
     def render_line(self, y: int) -> Strip:
         """Draw the header or one row of the visible part."""
+        drawn = self._drawn[y] = self._line_at(y)
+        return drawn
+
+    def _line_at(self, y: int) -> Strip:
         cells, theme = self.scrollable_content_region.width, self.app.theme
         widths = layout(self.columns, cells - 2)
         if y == 0:

@@ -67,9 +67,26 @@ def _remedy(fault: Fault) -> str:
     return f"; {clean(fault.remedy)}" if fault.remedy else ""
 
 
+class YesNo(Checkbox):
+    """A box that says in words whether it is ticked."""
+
+    def __init__(self, value: bool) -> None:
+        super().__init__("yes" if value else "no", value, compact=True)
+        self._say(value)
+
+    def watch_value(self) -> None:
+        """Say the new value."""
+        self._say(self.value)
+        super().watch_value()
+
+    def _say(self, value: bool) -> None:
+        self.BUTTON_INNER = "x" if value else " "
+        self.label = "yes" if value else "no"
+
+
 def _entry(spec: FieldSpec) -> Widget:
     if spec.kind == "boolean":
-        return Checkbox("yes", bool(spec.start), compact=True)
+        return YesNo(bool(spec.start))
     if spec.kind == "choice":
         options = [(clean(str(choice)), str(index)) for index, choice in enumerate(spec.choices)]
         start = str(spec.choices.index(spec.start)) if spec.start in spec.choices else Select.NULL
