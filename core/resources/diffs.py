@@ -12,7 +12,8 @@ from core.views import FieldChange
 
 def changes(before: Document | None, after: Document) -> tuple[FieldChange, ...]:
     """Return the fields that differ, in the order of the file; before None means that all is new."""
-    old, new = _content(before) if before else {}, _content(after)
+    old = _content(before) if before else {"metadata": {}, "definition": {}}
+    new = _content(after)
     return tuple(_differences("", old, new))
 
 

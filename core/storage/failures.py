@@ -29,12 +29,13 @@ _BY_CODE: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_NOLFS: ("is too large for this file system", "move it to another disk"),
     sqlite3.SQLITE_PROTOCOL: ("cannot be locked on this file system", "move it to a local disk"),
 }
+_SIGNS_OF_DAMAGE = ("malformed", "Could not decode to UTF-8")  # reported without the code for it
 
 
 def unusable(path: Path, error: BaseException) -> StorageUnusable | None:
     """Return the refusal that an error of SQLite stands for, or None where the fault is ours."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None and isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error):
+    if isinstance(error, sqlite3.DatabaseError) and any(sign in str(error) for sign in _SIGNS_OF_DAMAGE):
         code = sqlite3.SQLITE_CORRUPT
     known = _BY_CODE.get(code & 0xFF) if isinstance(code, int) else None
     return StorageUnusable(f"the database {path} {known[0]}", known[1]) if known else None

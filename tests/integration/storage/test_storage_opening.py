@@ -299,6 +299,17 @@ def test_damaged_pages_that_surface_later_are_refused_in_one_sentence(path: Path
     store.close()
 
 
+def test_damaged_text_is_refused_in_one_sentence(path: Path) -> None:
+    make_database(path)
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("INSERT INTO fact VALUES ('broken', CAST(x'c3' AS TEXT))")
+        raw.commit()
+    store = open_store(path)
+    with unusable("is damaged; restore it"), store.read() as tx:
+        tx.all(text("SELECT * FROM fact"))
+    store.close()
+
+
 def test_a_sound_file_has_no_faults(path: Path) -> None:
     store = open_store(path)
     assert store.faults() == ()

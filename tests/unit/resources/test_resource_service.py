@@ -46,6 +46,7 @@ def test_a_flow_in_the_same_file_counts_wherever_it_stands(desk: Desk) -> None:
         ("Flow", "created", 1),
     ]
     assert answers[1].published_version == 1
+    assert [one.path for one in answers[1].changes] == ["definition.steps"]
 
 
 def test_get_and_apply_changes_nothing(desk: Desk) -> None:
