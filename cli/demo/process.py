@@ -18,7 +18,7 @@ LOG_NAME = "worker.log"
 @contextmanager
 def working(workspace: Workspace) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker on the workspace for the length of a block; SIGTERM lets it drain."""
-    command = [sys.executable, "-m", "cli", "--database", workspace.database, "worker", "run"]
+    command = [sys.executable, "-P", "-m", "cli", "--database", workspace.database, "worker", "run"]
     with (workspace.folder / LOG_NAME).open("ab") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603 this program
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ def prepared(keep: str | None, clock: Clock) -> Iterator[Workspace]:
     """Lay the example with its past and serve what its Flows ask; afterwards it is thrown away unless kept."""
     folder = Path(keep) if keep else Path(tempfile.mkdtemp(prefix="triggerdeck-demo-"))
     try:
-        with serving() as address:
+        with _ended_by_sigterm(), serving() as address:
             say(f"laying the example workspace in {folder}, with two days of history")
             yield _with_past(folder, address, clock)
     finally:
@@ -50,6 +51,20 @@ def prepared(keep: str | None, clock: Clock) -> Iterator[Workspace]:
             say(f"kept in {folder}; open it with: triggerdeck --database {folder / 'triggerdeck.sqlite3'}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end this process like Ctrl-C does, so that worker, server and folder go with it."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _with_past(folder: Path, address: str, clock: Clock) -> Workspace:

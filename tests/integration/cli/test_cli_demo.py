@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,4 +22,26 @@ def test_the_example_fires_for_real_and_leaves_nothing_behind(tmp_path: Path) ->
     assert (folder / "data/reports/rates.csv").exists()
     assert "looks good" in (folder / "data/reports/report.txt").read_text(encoding="utf-8")
     assert list((folder / "data/backups").glob("ledger-*.sqlite3"))
-    assert not [process for process in psutil.process_iter(["cmdline"]) if str(folder) in str(process.info["cmdline"])]
+    assert processes_of(folder) == []
+
+
+@pytest.mark.slow
+def test_an_example_that_is_ended_early_takes_worker_and_folder_with_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "cli", "demo", "--no-ui", "--seconds", "600"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as demo:
+        assert demo.stdout
+        for line in demo.stdout:
+            if " fired " in line:
+                break
+        assert len(processes_of(tmp_path)) >= 1
+        demo.terminate()
+        demo.stdout.read()
+        assert demo.wait(60) == 130
+    assert processes_of(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def processes_of(folder: Path) -> list[str]:
+    found = psutil.process_iter(["cmdline"])
+    return [str(process.info["cmdline"]) for process in found if str(folder) in str(process.info["cmdline"])]
