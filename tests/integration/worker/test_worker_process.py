@@ -16,10 +16,11 @@ import pytest
 
 from core.clock import SystemClock
 from core.deck import Deck
+from core.errors import Precondition, StorageUnusable
 from core.failpoints import VARIABLE
 from core.views import OccurrenceQuery
 from core.worker import control
-from core.worker.lock import holder
+from core.worker.lock import holder, lock_path
 
 LIMIT_S = 60.0
 MANIFESTS = """
@@ -28,7 +29,7 @@ kind: Flow
 metadata: {name: note}
 definition:
   steps:
-    - {id: note, command: {argv: [sh, -c, "echo x >> $NOTES; sleep $PAUSE"], env: {NOTES: "%(notes)s", PAUSE: "%(pause)s"}}}
+    - {id: note, command: {argv: [sh, -c, "echo x >> %(notes)s; sleep %(pause)s"]}}
 ---
 apiVersion: agentstration.io/v1
 kind: Trigger
@@ -163,9 +164,16 @@ def test_a_worker_that_dies_is_not_taken_for_a_running_one(database: Path) -> No
     assert states == {pid: "stopped", again: "running"}
 
 
-def test_starting_on_something_that_is_no_database_says_where_to_look(tmp_path: Path) -> None:
+def test_starting_on_something_that_is_no_database_says_so_at_once(tmp_path: Path) -> None:
     broken = tmp_path / "deck.sqlite3"
     broken.write_text("not a database " * 100)
-    with pytest.raises(Exception, match="deck.sqlite3") as refused:
-        control.start_detached(broken, timeout_s=LIMIT_S)
-    assert "did not start" not in str(refused.value)
+    with pytest.raises(StorageUnusable, match="database"):
+        control.start_detached(broken)
+
+
+def test_a_worker_that_cannot_come_up_is_told_with_its_last_words(database: Path) -> None:
+    Deck.open(database).close()
+    lock_path(database).mkdir()
+    with pytest.raises(Precondition, match="did not start: the worker's lock .* cannot be made"):
+        control.start_detached(database)
+    lock_path(database).rmdir()
