@@ -74,9 +74,9 @@ def _answer(request: dict[str, Any], now: int) -> str:
     after = _instant(request, "after", now)
     until = _instant(request, "until", schedule.high)
     count = _count(request)
-    fires = schedule.between(after, until, count + 1)
-    more = len(fires) > count or (until < schedule.high and schedule.next(max(after, until)) is not None)
-    return _fires_text(fires[:count], exhausted=not more)
+    fires = schedule.between(after, until, count)
+    ended = len(fires) < count and (until >= schedule.high or schedule.next(max(after, until)) is None)
+    return _fires_text(fires, exhausted=ended)
 
 
 def _fires_text(fires: list[int], *, exhausted: bool) -> str:
