@@ -1,4 +1,4 @@
-"""Run many seeds: `python -m tests.simulation --seeds 20000`; a seed that fails prints its story and how to replay it."""
+"""Run many seeds: `python -m tests.simulation --seeds 20000`; a seed that fails prints its story and its replay."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("first", range(0, 200, SEEDS_AT_ONCE))
 def test_a_month_of_faults_loses_nothing_and_doubles_nothing(first: int, folder: Path) -> None:
-    for seed in range(first, first + SEEDS_AT_ONCE):
-        simulate(seed, folder)
+    _live_through(range(first, first + SEEDS_AT_ONCE), folder)
 
 
 def test_a_seed_replays_exactly(folder: Path) -> None:
@@ -79,5 +78,9 @@ def test_the_simulation_finds_harm(
 ) -> None:
     harm(monkeypatch)
     with pytest.raises(Unsound):
-        for seed in range(20):
-            simulate(seed, folder)
+        _live_through(range(20), folder)
+
+
+def _live_through(seeds: range, folder: Path) -> None:
+    for seed in seeds:
+        simulate(seed, folder)
