@@ -48,12 +48,11 @@ def row(mode: str, wanted: Callable[[str], bool], *then: str) -> Act:
 
     async def act(stage: Stage) -> None:
         await stage.press(mode)
-        table = stage.place.query_one("#rows")
-        for _ in range(200):
-            shown = "".join(piece.text for cell in table._cells(table.row) for piece in cell)
-            if wanted(shown):
-                break
-            await stage.press("j")
+        table = stage.table
+        cells = [table._cells(shown) for shown in table.loaded()]
+        texts = ["".join(piece.text for cell in each for piece in cell) for each in cells]
+        table.move(next(index for index, text in enumerate(texts) if wanted(text)))
+        await stage.settle()
         await stage.press(*then)
 
     return act

@@ -72,6 +72,13 @@ def test_a_line_wraps_under_its_text_and_not_under_its_time() -> None:
     assert "".join(plain(row)[12:] for row in rows) == "x" * 100
 
 
+def test_a_line_is_broken_between_words_where_it_can_be() -> None:
+    rows = log_lines.render(
+        log(1, "batch 10 of 60 written, checksum right"), UTC, cells=32, times=True, wrap=True, step_cells=0
+    )
+    assert [plain(row)[12:] for row in rows] == ["batch 10 of 60", "written, checksum", "right"]
+
+
 def test_stderr_is_told_apart_by_letter_and_tone() -> None:
     (row,) = log_lines.render(log(1, "slow", "err"), UTC, cells=60, times=True, wrap=False, step_cells=4)
     assert plain(row) == " 13:00:00 E load slow"

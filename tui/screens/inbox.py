@@ -135,7 +135,7 @@ class InboxPlace(TablePlace[ActionRow]):
         self._draw_head()
         self.query_one("#keys", LinesView).show((inbox.answer_keys(view),))
         start = {**view.values, **self._drafts.get(view.row.id, {})}
-        self.run_worker(self._form.ask(view.schema, start), group="inbox.form", exclusive=True)
+        self.run_worker(self._form.ask(view.schema, start), group="inbox.form")
         self.redraw_frame()
 
     def _draw_head(self) -> None:
@@ -288,7 +288,7 @@ class InboxPlace(TablePlace[ActionRow]):
         if not isinstance(read, dict):
             self.flash("the values must be a JSON object; nothing was taken", "bad")
             return
-        self.run_worker(self._take(read), group="inbox.raw", exclusive=True)
+        self.run_worker(self._take(read), group="inbox.form")
 
     async def _take(self, values: dict[str, Any]) -> None:
         if self._view is not None:

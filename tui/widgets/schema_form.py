@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -112,6 +113,8 @@ class SchemaForm(VerticalScroll, can_focus=False):
         self._schema: Mapping[str, Any] = {}
         self._values: Mapping[str, Any] = {}
         self.edited = False
+        self._asked = 0
+        self._turn = asyncio.Lock()
 
     @property
     def form_fields(self) -> tuple[FormField, ...]:
@@ -119,10 +122,15 @@ class SchemaForm(VerticalScroll, can_focus=False):
         return tuple(self.query(FormField))
 
     async def ask(self, schema: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        """Show the form of another schema, or the same one with other values."""
-        self._schema, self._values, self.edited = schema, values, False
-        await self.remove_children()
-        await self.mount_all([FormField(spec) for spec in fields_of(schema, values)])
+        """Show the form of another schema, or the same one with other values; of many asked for, only the newest."""
+        self._asked += 1
+        mine = self._asked
+        async with self._turn:
+            if mine != self._asked:
+                return
+            self._schema, self._values, self.edited = schema, values, False
+            await self.remove_children()
+            await self.mount_all([FormField(spec) for spec in fields_of(schema, values)])
 
     def read(self) -> tuple[dict[str, Any], tuple[Fault, ...]]:
         """Return the values and the faults of what stands in the fields."""

@@ -1,0 +1,120 @@
+"""Health by keys over the real core, and its sentences from values alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from core.views import Away, Drift, Health
+from tests.tui import world
+from tests.tui.conftest import OpenStage
+from tui.present import health as present
+from tui.present.lines import plain, width
+from tui.widgets.dialog import Confirm
+
+EMPTY = Health(
+    at=world.NOW, workers=(), lag_p50_ms=None, lag_p95_ms=None, lag_max_ms=None, queue={}, triggers={}, inbox=0,
+    drifts=(), database="deck.sqlite3", database_bytes=0, wal_bytes=0, free_bytes=10**10, schema_version="1",
+    zone_data="2026a", zone_data_stored="2026a", overdue=(),
+)  # fmt: skip
+
+
+def text(health: Health) -> str:
+    return "\n".join(map(plain, present.health_lines(health, world.NOW, "Europe/Berlin", 100, tall=True)))
+
+
+async def test_health_shows_worker_lag_projection_queue_and_zone_data(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("6")
+        for words in ("All is well", "pid 4711", "p95", "agrees with every schedule", "tzdata 2026a", "schema"):
+            assert words in stage.text
+
+
+async def test_everything_fits_a_small_terminal(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await stage.press("6")
+        assert "none since the worker started" in stage.text
+        assert all(len(line) <= 80 for line in stage.lines)
+
+
+async def test_stopping_the_worker_asks_once(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("6", "X")
+        stage.screen(Confirm)
+        assert "Nothing fires until one is started again" in stage.prose
+        await stage.press("escape")
+
+
+async def test_a_worker_that_runs_is_not_started_twice(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("6", "S")
+        assert stage.flash == "! start worker: one runs already"
+
+
+async def test_without_a_worker_the_first_line_says_what_to_do(on_stage: OpenStage) -> None:
+    async with on_stage(empty=True) as stage:
+        await stage.press("6")
+        assert "No worker runs: nothing fires; S starts one" in stage.text
+        await stage.press("X")
+        assert stage.flash == "! stop worker: none runs"
+
+
+async def test_a_silent_worker_is_told_by_its_heartbeat(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        stage.clock.advance(timedelta(minutes=3))
+        await stage.press("6")
+        await stage.press("ctrl+r")
+        assert "! silent" in stage.text
+        assert "3m ago" in stage.text
+
+
+def test_a_drift_shows_both_times() -> None:
+    drift = Drift("nightly-import", world.NOW, world.NOW + timedelta(hours=1))
+    shown = " ".join(text(replace(EMPTY, drifts=(drift,))).split())
+    assert "the schedule says Sat 28 Mar 2026 15:03:11 +01" in shown
+    assert "the stored row Sat 28 Mar 2026 14:03:11 +01" in shown
+
+
+def test_zone_data_that_differs_and_disk_that_runs_out_are_told() -> None:
+    shown = text(replace(EMPTY, zone_data_stored="2025b", free_bytes=10_000_000))
+    assert "tzdata 2026a, projected with 2025b" in shown
+    assert "free 10.0 MB" in shown
+
+
+def test_errors_stand_with_time_and_trigger() -> None:
+    error = {"at": "2026-03-28T12:00:00Z", "code": "schedule_invalid", "message": "no such zone", "trigger": "geo"}
+    assert "12:00:00Z  geo no such zone" in text(replace(EMPTY, errors=(error,)))
+
+
+@pytest.mark.parametrize("cells", [60, 80, 120, 200])
+def test_no_line_is_wider_than_the_screen(cells: int) -> None:
+    long = replace(EMPTY, database="/srv/" + "very-long-folder/" * 12, overdue=("a-very-long-trigger-name",) * 9)
+    assert all(width(row) <= cells for row in present.health_lines(long, world.NOW, "UTC", cells, tall=False))
+
+
+@pytest.mark.parametrize(
+    ("octets", "words"),
+    [(0, "0 B"), (999, "999 B"), (4_120_000, "4.1 MB"), (81_400_000_000, "81.4 GB"), (10**16, "10000 TB")],
+)
+def test_sizes_read_in_the_unit_that_suits(octets: int, words: str) -> None:
+    assert present.size(octets) == words
+
+
+def test_the_summary_on_coming_back_counts_what_happened_and_leaves_out_what_did_not() -> None:
+    away = Away(world.NOW - timedelta(hours=9), 312, 1, 0, 0, 2, 3)
+    assert present.away_sentence(away, world.NOW) == (
+        "while you were away (9h): 312 fired · 1 coalesced · 2 failed · 3 wait for you"
+    )
+    assert present.away_sentence(Away(None, 0, 0, 0, 0, 0, 0), world.NOW) == ""
+    assert "nothing fired" in present.away_sentence(Away(world.NOW, 0, 0, 0, 0, 0, 0), world.NOW)
+
+
+async def test_the_second_visit_tells_what_happened_since_the_first(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        stage.deck.away()
+        stage.clock.advance(timedelta(hours=2))
+        stage.app.attention.begin()
+        await stage.settle()
+        assert stage.flash.startswith("! while you were away (2h): nothing fired · 4 wait for you")

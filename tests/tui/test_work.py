@@ -1,0 +1,125 @@
+"""Work by keys, over the real core."""
+
+from __future__ import annotations
+
+from tests.tui.conftest import OpenStage
+from tests.tui.scenes import row
+from tui.screens.inbox import InboxPlace
+from tui.screens.occurrence_detail import OccurrenceDetail
+from tui.screens.run import RunDetail
+from tui.screens.work import WorkPlace
+from tui.widgets.dialog import Confirm
+from tui.widgets.log_view import LogView
+
+
+async def test_active_only_shows_what_has_not_ended(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("4")
+        everything = stage.table.total
+        await stage.press("a")
+        assert stage.table.total == 5
+        assert "filter: active" in stage.text
+        await stage.press("a")
+        assert stage.table.total == everything
+
+
+async def test_cancelling_asks_once_says_what_is_not_undone_and_enter_is_no_yes(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "c")(stage)
+        stage.screen(Confirm)
+        assert "is not undone" in stage.prose
+        await stage.press("enter")
+        stage.screen(Confirm)
+        await stage.press("n")
+        identity = stage.table.row.id
+        assert not stage.deck.work(identity).cancel_requested
+        await stage.press("c", "y")
+        assert stage.deck.work(identity).cancel_requested or stage.deck.work(identity).row.status == "cancelled"
+
+
+async def test_only_what_failed_can_run_again(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "crm-pull" in text, "R")(stage)
+        assert "only failed or cancelled work runs again" in stage.flash
+        await row("4", lambda text: "us-digest" in text, "R")(stage)
+        assert stage.deck.work(stage.table.row.id).row.status == "pending"
+
+
+async def test_a_run_shows_steps_log_values_and_events_under_tab(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "enter")(stage)
+        assert isinstance(stage.place, RunDetail)
+        assert "in the inbox" in stage.text
+        assert "slow response from the warehouse" in stage.text
+        await stage.press("tab", "tab")
+        assert '"rows": 12400' in stage.text
+        await stage.press("tab")
+        assert "step release" in stage.text
+        await stage.press("tab")
+        assert stage.place.tab == "steps"
+        await stage.press("shift+tab")
+        assert stage.place.tab == "events"
+        await stage.press("escape")
+        assert isinstance(stage.place, WorkPlace)
+
+
+async def test_the_log_is_searched_wrapped_and_timed_by_keys(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await row("4", lambda text: "approval" in text, "enter", "tab", "slash")(stage)
+        await stage.type("batch 20")
+        await stage.press("enter")
+        log = stage.place.query_one(LogView)
+        assert not log.following
+        assert "/batch 20" in stage.text
+        wrapped = len(log.lines)
+        await stage.press("w")
+        assert len(log.lines) < wrapped
+        await stage.press("t")
+        assert "13:53:12" not in stage.text
+        await stage.press("f")
+        assert log.following
+
+
+async def test_a_text_that_no_line_holds_is_said_to_be_missing(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "enter", "slash")(stage)
+        await stage.type("nowhere")
+        await stage.press("enter")
+        assert stage.flash == "! no line of the log holds 'nowhere'"
+
+
+async def test_from_a_run_one_gets_to_its_question_and_to_its_decision(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "enter", "i")(stage)
+        assert isinstance(stage.place, InboxPlace)
+        assert stage.table.row.title == "Release 12400 rows?"
+        await stage.press("o")
+        assert isinstance(stage.place, RunDetail)
+        await stage.press("O")
+        assert isinstance(stage.place, OccurrenceDetail)
+        assert "asked for" in stage.text
+
+
+async def test_a_log_keeps_the_newest_lines_and_says_how_many_went(on_stage: OpenStage) -> None:
+    from core.views import LogRow
+    from tests.tui import world
+    from tui.widgets.log_view import KEPT
+
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "enter")(stage)
+        log = stage.place.query_one(LogView)
+        before = len(log.rows)
+        log.append([LogRow(10_000 + number, world.NOW, "load", "out", f"line {number}") for number in range(KEPT)])
+        assert len(log.rows) == KEPT
+        assert log.dropped == before
+        assert log.rows[-1].text == f"line {KEPT - 1}"
+
+
+async def test_an_unknown_work_is_one_sentence(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("colon")
+        await stage.type("work #ffffffff")
+        await stage.press("enter")
+        assert isinstance(stage.place, RunDetail)
+        assert "ffffffff" in stage.text
+        assert "esc goes back to the list" in stage.text
