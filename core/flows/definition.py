@@ -46,7 +46,10 @@ def parse_flow(definition: object) -> FlowDefinition:
     Raises Invalid with all faults; fields are relative to the definition (`steps[0].command.argv`).
     """
     faults: list[Fault] = []
-    flow = _flow(Fields(definition, "", faults))
+    try:
+        flow = _flow(Fields(definition, "", faults))
+    except RecursionError:
+        raise Invalid([Fault("", "is nested too deeply", "make it flatter")]) from None
     if faults:
         raise Invalid(faults)
     return flow

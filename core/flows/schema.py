@@ -9,6 +9,9 @@ from typing import Any, cast
 import jsonschema
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from core.errors import Fault
 from core.flows.canonical import canonical_json
@@ -23,12 +26,12 @@ def check_schema(schema: object, field: str) -> list[Fault]:
         return [Fault(field, "must be a JSON Schema object", "write at least {type: object}", code="schema_invalid")]
     if schema.get("type", "object") != "object":
         return [Fault(f"{field}.type", "must be object", "inputs and answers are JSON objects", code="schema_invalid")]
-    if remote := next(_remote_references(schema), None):
-        return [
-            Fault(field, f"refers to {remote!r}", "use only references inside it (#/$defs/…)", code="schema_invalid")
-        ]
     try:
+        if fault := _reference_fault(schema, field):
+            return [fault]
         Draft202012Validator.check_schema(schema)
+    except RecursionError:
+        return [Fault(field, "is nested too deeply", "make it flatter", code="schema_invalid")]
     except jsonschema.SchemaError as error:
         path = join_path(field, error.absolute_path)
         return [Fault(path, f"is not valid JSON Schema: {error.message}", code="schema_invalid")]
@@ -43,11 +46,16 @@ def validate_input(schema: Mapping[str, Any], value: object) -> list[Fault]:
     if not isinstance(value, Mapping):
         return [Fault("", "must be a JSON object", code="input_invalid")]
     try:
-        text = canonical_json(value)
+        if len(canonical_json(value).encode()) > INPUT_LIMIT_BYTES:
+            return [Fault("", "is larger than 65,536 bytes", "pass a reference to the data", code="input_invalid")]
+        return _check(schema, value)
     except (TypeError, ValueError):
         return [Fault("", "must contain only JSON values", code="input_invalid")]
-    if len(text.encode()) > INPUT_LIMIT_BYTES:
-        return [Fault("", "is larger than 65,536 bytes", "pass a reference to the data", code="input_invalid")]
+    except RecursionError:
+        return [Fault("", "is nested too deeply to be checked", "make it flatter", code="input_invalid")]
+
+
+def _check(schema: Mapping[str, Any], value: Mapping[str, Any]) -> list[Fault]:
     errors = sorted(_validator(canonical_json(schema)).iter_errors(value), key=lambda error: list(map(str, error.path)))
     return [fault for error in errors for fault in _faults_of(error)]
 
@@ -96,13 +104,29 @@ def _extra(error: ValidationError) -> list[str]:
     return [str(name) for name in cast("Mapping[str, Any]", error.instance) if name not in known]
 
 
-def _remote_references(node: object) -> Iterator[str]:
+def _reference_fault(schema: Mapping[str, Any], field: str) -> Fault | None:
+    """Return the first reference that leads out of the schema, or nowhere inside it."""
+    resource: Resource[Any] = Resource.from_contents(schema, default_specification=DRAFT202012)
+    resolver = Registry[Any]().with_resource("", resource).resolver()
+    for reference in _references(schema):
+        if not reference.startswith("#"):
+            message, remedy = f"refers to {reference!r}", "use only references inside it (#/$defs/…)"
+            return Fault(field, message, remedy, code="schema_invalid")
+        try:
+            resolver.lookup(reference)
+        except (Unresolvable, ValueError, TypeError, LookupError):
+            message = f"refers to {reference!r}, which is not in it"
+            return Fault(field, message, "define it under $defs", code="schema_invalid")
+    return None
+
+
+def _references(node: object) -> Iterator[str]:
     if isinstance(node, Mapping):
-        reference = node.get("$ref") or node.get("$dynamicRef")
-        if isinstance(reference, str) and not reference.startswith("#"):
-            yield reference
+        for name in ("$ref", "$dynamicRef"):
+            if isinstance(node.get(name), str):
+                yield node[name]
         for child in node.values():
-            yield from _remote_references(child)
+            yield from _references(child)
     elif isinstance(node, list | tuple):
         for child in node:
-            yield from _remote_references(child)
+            yield from _references(child)
