@@ -10,10 +10,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_import_contracts_hold() -> None:
+    code = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     result = subprocess.run(
-        [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", "--no-cache"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", code, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
