@@ -14,7 +14,7 @@ from cli.session import session
 from core.errors import Fault, Invalid
 from core.views import OccurrenceQuery, OccurrenceRow, OccurrenceView, Outcome, Reason, WhyNot
 
-PAGE = 1000
+PAGE = 5000
 RANGE_COLUMNS: dict[str, Any] = {"range": False, "count": 1, "firstAt": None, "lastAt": None}
 NO_COALESCED: dict[str, Any] = {"count": None, "firstAt": None, "lastAt": None}
 

@@ -16,7 +16,7 @@ from cli.render.times import between, utc
 from cli.session import session
 from core.views import ACTIVE_WORK, LogRow, WorkQuery, WorkRow, WorkStatus, WorkView
 
-PAGE = 1000
+PAGE = 5000
 
 
 @click.command()

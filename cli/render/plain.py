@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from core.clock import format_instant
@@ -13,6 +14,8 @@ from core.views import Coalesced, OccurrenceRow, WorkRow
 
 def plain(value: Any) -> Any:
     """Return any view as JSON values: objects with camelCase keys, instants as RFC 3339 in UTC."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, datetime):
         return format_instant(value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -26,6 +29,7 @@ def plain(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=1024)
 def camel(name: str) -> str:
     """Return a Python name as the manifests spell it."""
     head, *rest = name.split("_")
