@@ -22,8 +22,10 @@ ANCHOR_BEFORE = timedelta(hours=2, minutes=13)
 
 def with_deck(keep: str | None) -> int:
     """Open the deck on the example, with a worker behind it; both end together."""
+    from cli.commands.deck import need_terminal
     from tui.__main__ import run
 
+    need_terminal()
     with prepared(keep, SystemClock()) as workspace, working(workspace):
         return run(workspace.database, start_worker=False)
 

@@ -106,7 +106,7 @@ def describe_flow(view: FlowView, revisions: Sequence[RevisionView]) -> str:
             ("Active version", row.active_version),
             ("Newest version", row.newest_version),
             ("Draft", "differs from the newest version" if row.draft_differs else "published"),
-            ("Used by", f"{row.used_by} Triggers"),
+            ("Used by", f"{row.used_by} Trigger{'' if row.used_by == 1 else 's'}"),
             ("Input schema", _json(view.input_schema)),
         ]
     )

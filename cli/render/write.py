@@ -89,5 +89,11 @@ def flatten(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         if isinstance(value, Mapping):
             flat |= flatten(value, f"{prefix}{key}.")
         else:
-            flat[prefix + key] = " ".join(map(str, value)) if isinstance(value, list) else value
+            flat[prefix + key] = _csv_cell(value)
     return flat
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return " ".join(map(str, value)) if isinstance(value, list) else value

@@ -11,6 +11,7 @@ from core.errors import NotFound, Usage
 from core.storage.store import Transaction
 
 Found = TypeVar("Found")
+LISTED_BY = {"occurrence": "occurrences", "Work": "work", "question": "actions"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ def only(found: Sequence[Found], what: str, given: str) -> Found:
     if not given:
         raise Usage(f"no {what} id was given", "name one by its id or the first characters of it")
     if not found:
-        raise NotFound(f"there is no {what} {given!r} in this workspace", "list them with `triggerdeck get`")
+        remedy = f"list them with `triggerdeck {LISTED_BY[what]}`"
+        raise NotFound(f"there is no {what} {given!r} in this workspace", remedy)
     if len(found) > 1:
         raise Usage(f"{given!r} is the beginning of several {what} ids", "give more characters")
     return found[0]

@@ -29,7 +29,9 @@ def test_the_example_fires_for_real_and_leaves_nothing_behind(tmp_path: Path) ->
 def test_an_example_that_is_ended_early_takes_worker_and_folder_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cli", "demo", "--no-ui", "--seconds", "600"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as demo:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as demo:
         assert demo.stdout
         for line in demo.stdout:
             if " fired " in line:

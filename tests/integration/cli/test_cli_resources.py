@@ -86,6 +86,7 @@ def test_what_is_not_there_exits_1(filled: Terminal) -> None:
         answer = filled(*words)
         assert (answer.status, answer.out) == (1, ""), words
         assert answer.err.startswith("error: "), words
+    assert "list them with `triggerdeck occurrences`" in filled("why", "ffffffff").err
 
 
 def test_a_deleted_trigger_keeps_its_history(filled: Terminal) -> None:

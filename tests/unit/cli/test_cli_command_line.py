@@ -93,6 +93,8 @@ def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
 @pytest.mark.parametrize(
     "words",
     [
+        [],
+        ["demo"],
         ["nonsense"],
         ["preview"],
         ["preview", "nightly", "--cron", "0 0 9 * * ?"],

@@ -119,9 +119,9 @@ def test_rows_are_streamed_as_one_json_array(capsys: pytest.CaptureFixture[str])
 
 
 def test_csv_has_dotted_columns_for_what_is_nested(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"id": 1, "flow": {"name": "load, slow"}}, {"id": 2, "flow": {"name": "x"}}]
+    rows = [{"id": 1, "flow": {"name": "load, slow"}, "on": True}, {"id": 2, "flow": {"name": "x"}, "on": None}]
     write.records("csv", rows, record=lambda row: row, titles=(), cells=lambda _: (), empty="")
-    assert capsys.readouterr().out == 'id,flow.name\n1,"load, slow"\n2,x\n'
+    assert capsys.readouterr().out == 'id,flow.name,on\n1,"load, slow",true\n2,x,\n'
 
 
 def test_no_rows_are_told_to_people_not_to_programs(capsys: pytest.CaptureFixture[str]) -> None:
