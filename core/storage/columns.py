@@ -6,8 +6,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, Text
+from sqlalchemy import BigInteger, ColumnElement, Text, UnaryExpression
 from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.operators import custom_op
 from sqlalchemy.types import TypeDecorator
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,3 +52,8 @@ class Json(TypeDecorator[Any]):
 def table_of(model: Any) -> Any:
     """Return a SQLModel class's Core table, whose columns type checkers would take for plain values."""
     return model.__table__
+
+
+def without_index(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return `+column`, which SQLite compares like the column and looks up in no index."""
+    return UnaryExpression(column, operator=custom_op("+"), type_=column.type)

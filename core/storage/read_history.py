@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, cast, func, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, Text, and_, cast, func, literal, or_, select, tuple_
 
-from core.storage.columns import Instant, table_of
+from core.storage import counting
+from core.storage.columns import Instant, table_of, without_index
 from core.storage.store import Transaction
 from core.storage.tables import FlowStep, FlowVersion, Occurrence, Principal, Resource, Revision, TriggerState, Work
 from core.views import ACTIVE_WORK, Coalesced, OccurrenceQuery, OccurrenceRow, WorkQuery, WorkRow
@@ -23,6 +24,7 @@ _step = table_of(FlowStep).c
 _version = table_of(FlowVersion).c
 
 Key = tuple[datetime, str]
+IDS_AT_ONCE = 500
 
 _OCCURRENCE_COLUMNS = (
     "id",
@@ -53,18 +55,22 @@ def list_occurrences(
     after: Key | None = None,
     limit: int | None = 100,
 ) -> list[OccurrenceRow]:
-    """Return one stretch of the history; `after` is the key of the last row seen, `offset` counts from there."""
-    statement = _occurrence_rows().where(_occurrence_conditions(workspace_id, query))
+    """Return one stretch of the history; `after` is the key of the last row seen, `offset` counts from there.
+
+    The keys of a stretch come from an index alone; only its own rows are read and joined.
+    """
+    keys = select(_occurrence.at, _occurrence.id)
     if after is not None:
-        statement = statement.where(tuple_(_occurrence.at, _occurrence.id) < tuple_(*_bind_key(after)))
-    statement = statement.order_by(_occurrence.at.desc(), _occurrence.id.desc()).offset(offset)
-    return [_occurrence_row(row) for row in tx.all(statement if limit is None else statement.limit(limit))]
+        keys = keys.where(tuple_(_occurrence.at, _occurrence.id) < tuple_(*_bind_key(after)))
+    keys = keys.order_by(_occurrence.at.desc(), _occurrence.id.desc())
+    ids = _stretch(tx, keys, _occurrence_sources(tx, workspace_id, query), offset, limit)
+    return [_occurrence_row(row) for row in _rows_of(tx, _occurrence_rows(), _occurrence.id, ids)]
 
 
 def count_occurrences(tx: Transaction, workspace_id: str, query: OccurrenceQuery) -> int:
-    """Return how many rows the query matches."""
-    statement = select(func.count()).select_from(Occurrence).where(_occurrence_conditions(workspace_id, query))
-    return int(tx.scalar(statement))
+    """Return how many rows the query matches: exactly up to `counting.EXACT`, beyond as of at most a minute ago."""
+    sources = _occurrence_sources(tx, workspace_id, query)
+    return counting.count(tx, Occurrence, sources, (workspace_id, query))
 
 
 def find_occurrences(tx: Transaction, workspace_id: str, prefix: str) -> list[OccurrenceRow]:
@@ -153,28 +159,29 @@ def list_works(
     limit: int | None = 100,
 ) -> list[WorkRow]:
     """Return one stretch of Work, newest first."""
-    statement = _work_rows().where(_work_conditions(workspace_id, query))
+    keys = select(_work.created_at, _work.id)
     if after is not None:
-        statement = statement.where(tuple_(_work.created_at, _work.id) < tuple_(*_bind_key(after)))
-    statement = statement.order_by(_work.created_at.desc(), _work.id.desc()).offset(offset)
-    return _works(tx, statement if limit is None else statement.limit(limit))
+        keys = keys.where(tuple_(_work.created_at, _work.id) < tuple_(*_bind_key(after)))
+    keys = keys.order_by(_work.created_at.desc(), _work.id.desc())
+    ids = _stretch(tx, keys, _work_sources(tx, workspace_id, query), offset, limit)
+    return _works(_rows_of(tx, _work_rows(), _work.id, ids), tx)
 
 
 def count_works(tx: Transaction, workspace_id: str, query: WorkQuery) -> int:
-    """Return how many rows the query matches."""
-    return int(tx.scalar(select(func.count()).select_from(Work).where(_work_conditions(workspace_id, query))))
+    """Return how many rows the query matches: exactly up to `counting.EXACT`, beyond as of at most a minute ago."""
+    return counting.count(tx, Work, _work_sources(tx, workspace_id, query), (workspace_id, query))
 
 
 def find_works(tx: Transaction, workspace_id: str, prefix: str) -> list[WorkRow]:
     """Return at most two Works whose id starts with `prefix`."""
     wanted = and_(_work.workspace_id == workspace_id, *_id_starts(_work.id, prefix))
-    return _works(tx, _work_rows().where(wanted).limit(2))
+    return _works(tx.all(_work_rows().where(wanted).limit(2)), tx)
 
 
 def active_works_of(tx: Transaction, trigger_uid: str) -> list[WorkRow]:
     """Return a Trigger's active Work, newest first."""
     wanted = and_(_work.trigger_uid == trigger_uid, _work.status.in_(ACTIVE_WORK))
-    return _works(tx, _work_rows().where(wanted).order_by(_work.created_at.desc()))
+    return _works(tx.all(_work_rows().where(wanted).order_by(_work.created_at.desc())), tx)
 
 
 def failed_since(tx: Transaction, trigger_uid: str, since: datetime) -> int:
@@ -263,9 +270,9 @@ def _occurrence_row(row: Any) -> OccurrenceRow:
     )
 
 
-def _occurrence_conditions(workspace_id: str, query: OccurrenceQuery) -> ColumnElement[bool]:
+def _occurrence_sources(tx: Transaction, workspace_id: str, query: OccurrenceQuery) -> list[ColumnElement[bool]]:
+    """Return the conditions of a query: one, or one for each Trigger that ever had the wanted name."""
     exact = (
-        (_occurrence.trigger_name, query.trigger),
         (_occurrence.namespace, query.namespace),
         (_occurrence.outcome, query.outcome),
         (_occurrence.reason, query.reason),
@@ -277,7 +284,40 @@ def _occurrence_conditions(workspace_id: str, query: OccurrenceQuery) -> ColumnE
         wanted.append(_occurrence.at >= query.since)
     if query.until is not None:
         wanted.append(_occurrence.at < query.until)
-    return and_(*wanted)
+    if query.trigger is None:
+        return [and_(*wanted)]
+    uids = _uids_named(tx, workspace_id, query.trigger)
+    return [and_(*wanted, _occurrence.trigger_uid == uid) for uid in uids]
+
+
+def _uids_named(tx: Transaction, workspace_id: str, name: str) -> list[str]:
+    """Return the uid of every Trigger that has or had a name; history is found by uid, which an index serves."""
+    named = (_resource.workspace_id == workspace_id, _resource.kind == "Trigger", _resource.name == name)
+    return [row[0] for row in tx.all(select(_resource.uid).where(*named).order_by(_resource.uid))]
+
+
+def _stretch(
+    tx: Transaction, keys: Select[Any], sources: Sequence[ColumnElement[bool]], offset: int, limit: int | None
+) -> list[str]:
+    """Return the ids of one stretch of the union of the sources, newest first."""
+    if len(sources) == 1:
+        statement = keys.where(sources[0]).offset(offset)
+        return [row[1] for row in tx.all(statement if limit is None else statement.limit(limit))]
+    end = None if limit is None else offset + limit
+    found: list[Any] = []
+    for source in sources:
+        found += tx.all(keys.where(source) if end is None else keys.where(source).limit(end))
+    found.sort(key=lambda row: (row[0], row[1]), reverse=True)
+    return [row[1] for row in found[offset:end]]
+
+
+def _rows_of(tx: Transaction, statement: Select[Any], column: ColumnElement[str], ids: Sequence[str]) -> list[Any]:
+    """Return the rows with these ids, in their order."""
+    found: dict[str, Any] = {}
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        chosen = statement.where(column.in_(ids[start : start + IDS_AT_ONCE]))
+        found |= {row[0]: row for row in tx.all(chosen)}
+    return [found[id_] for id_ in ids]
 
 
 def _work_rows() -> Any:
@@ -296,8 +336,7 @@ def _work_rows() -> Any:
     return select(*columns, _occurrence.nominal_at, done, _work.flow_uid).select_from(joined)
 
 
-def _works(tx: Transaction, statement: Any) -> list[WorkRow]:
-    rows = tx.all(statement)
+def _works(rows: Sequence[Any], tx: Transaction) -> list[WorkRow]:
     totals = {key: len(version_definition(tx, *key).get("steps", ())) for key in {(row[-1], row[7]) for row in rows}}
     return [_work_row(row, totals[row[-1], row[7]]) for row in rows]
 
@@ -327,14 +366,19 @@ def _work_row(row: Any, steps_total: int) -> WorkRow:
     )
 
 
-def _work_conditions(workspace_id: str, query: WorkQuery) -> ColumnElement[bool]:
-    wanted: list[ColumnElement[bool]] = [_work.workspace_id == workspace_id]
-    if query.trigger is not None:
-        wanted.append(_work.trigger_name == query.trigger)
+def _work_sources(tx: Transaction, workspace_id: str, query: WorkQuery) -> list[ColumnElement[bool]]:
+    """Return the conditions of a query: one, or one for each Trigger that ever had the wanted name."""
+    few = query.active is True or query.trigger is not None or query.status is not None
+    # Few rows are active: the planner is kept from walking the whole history in order to find them.
+    place = without_index(_work.workspace_id) if few else _work.workspace_id
+    wanted: list[ColumnElement[bool]] = [place == workspace_id]
     if query.status is not None:
         wanted.append(_work.status == query.status)
     if query.active is not None:
         wanted.append(_work.status.in_(ACTIVE_WORK) if query.active else _work.status.not_in(ACTIVE_WORK))
     if query.since is not None:
         wanted.append(_work.created_at >= query.since)
-    return and_(*wanted)
+    if query.trigger is None:
+        return [and_(*wanted)]
+    uids = _uids_named(tx, workspace_id, query.trigger)
+    return [and_(*wanted, _work.trigger_uid == uid) for uid in uids]

@@ -29,6 +29,7 @@ from core.storage.tables import (
     Work,
     Workspace,
 )
+from core.views import ACTIVE_WORK
 
 _occurrence = table_of(Occurrence).c
 _work = table_of(Work).c
@@ -64,9 +65,9 @@ def workspaces(tx: Transaction) -> list[str]:
 
 
 def nth_newest_work(tx: Transaction, status: str, number: int) -> datetime | None:
-    """Return when the `number`-th newest Work of a status ended, None where there are not so many."""
-    query = select(_work.ended_at).where(_work.status == status, _work.ended_at.is_not(None))
-    found: datetime | None = tx.scalar(query.order_by(_work.ended_at.desc()).offset(number - 1).limit(1))
+    """Return when the `number`-th newest Work of a status was made, None where there are not so many."""
+    query = select(_work.created_at).where(_work.status == status)
+    found: datetime | None = tx.scalar(query.order_by(_work.created_at.desc()).offset(number - 1).limit(1))
     return found
 
 
@@ -78,13 +79,13 @@ def nth_newest_occurrence(tx: Transaction, workspace_id: str, outcome: str, numb
 
 
 def ended_work(tx: Transaction, status: str, before: datetime, after: Key | None, limit: int) -> list[Candidate]:
-    """Return Work of a status that ended before an instant, oldest first."""
+    """Return Work of an ended status that was made before an instant, oldest first."""
     decided = table_of(Occurrence)
     query = (
-        select(_work.id, _work.ended_at, _is_newest(decided.c))
+        select(_work.id, _work.created_at, _is_newest(decided.c))
         .select_from(table_of(Work).outerjoin(decided, decided.c.id == _work.occurrence_id))
-        .where(_work.status == status, _work.ended_at < before, *_beyond(_work.ended_at, _work.id, after))
-        .order_by(_work.ended_at, _work.id)
+        .where(_work.status == status, _work.created_at < before, *_beyond(_work.created_at, _work.id, after))
+        .order_by(_work.created_at, _work.id)
     )
     return [Candidate(row[0], row[1], bool(row[2])) for row in tx.all(query.limit(limit))]
 
@@ -106,6 +107,21 @@ def delete_logs(tx: Transaction, work_ids: Sequence[str], limit: int) -> int:
     """Delete up to `limit` log lines of these Works; return how many went."""
     chosen = select(_log.id).where(_log.work_id.in_(work_ids)).limit(limit)
     return _gone(tx, LogLine, _log.id.in_(chosen))
+
+
+def delete_old_logs(tx: Transaction, before: datetime, after: int, limit: int) -> tuple[int, int, bool]:
+    """Delete lines of ended Work among the `limit` oldest above the id `after`, up to the first of `before` or later.
+
+    Return how many went, the id of the last one looked at, and whether there may be more.
+    """
+    works = table_of(LogLine).outerjoin(table_of(Work), _work.id == _log.work_id)
+    query = select(_log.id, _log.at, _work.status).select_from(works).where(_log.id > after)
+    found = [
+        (id_, status) for id_, at, status in map(tuple, tx.all(query.order_by(_log.id).limit(limit))) if at < before
+    ]
+    gone = [id_ for id_, status in found if status not in ACTIVE_WORK]
+    count = _gone(tx, LogLine, _log.id.in_(gone)) if gone else 0
+    return count, found[-1][0] if found else after, len(found) == limit
 
 
 def delete_work(tx: Transaction, work_ids: Sequence[str]) -> dict[str, int]:

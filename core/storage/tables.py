@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, Integer, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, Integer, text
 from sqlmodel import Field, SQLModel
 
 from core.storage.columns import Instant, Json
@@ -98,6 +98,7 @@ class Resource(SQLModel, table=True):
             postgresql_where=text("deleted_at IS NULL"),
         ),
         Index("resource_kind", "workspace_id", "kind", "deleted_at"),
+        Index("resource_name", "workspace_id", "kind", "name"),
     )
     uid: str = Field(primary_key=True)
     workspace_id: str = Field(foreign_key="workspace.id")
@@ -208,6 +209,8 @@ class Occurrence(SQLModel, table=True):
         Index("occurrence_history", "workspace_id", "at", "id"),
         Index("occurrence_trigger", "trigger_uid", "at", "id"),
         Index("occurrence_outcome", "workspace_id", "outcome", "at", "id"),
+        Index("occurrence_reason", "workspace_id", "reason", "at", "id"),
+        Index("occurrence_admitted", "workspace_id", "admitted_at"),
     )
     id: str = Field(primary_key=True)
     workspace_id: str
@@ -225,7 +228,7 @@ class Occurrence(SQLModel, table=True):
     outcome: str
     reason: str
     message: str = ""
-    work_id: str | None = Field(default=None, index=True)
+    work_id: str | None = None
     is_range: bool = False
     count: int = Field(default=1, sa_type=BigInteger)
     first_at: datetime | None = instant()
@@ -237,15 +240,17 @@ class Occurrence(SQLModel, table=True):
 
 
 class Work(SQLModel, table=True):
-    """What has to be done for one occurrence (same id); the pending ones are the outbox."""
+    """What has to be done for one occurrence (same id, so at most one); the pending ones are the outbox."""
 
     __table_args__ = (
         Index("work_history", "workspace_id", "created_at", "id"),
-        Index("work_status", "status", "ended_at", "id"),
+        Index("work_status", "status", "created_at", "id"),
         Index("work_trigger", "trigger_uid", "status"),
+        Index("work_trigger_history", "trigger_uid", "created_at", "id"),
+        CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
     )
     id: str = Field(primary_key=True)
-    occurrence_id: str = Field(unique=True)
+    occurrence_id: str
     workspace_id: str
     trigger_uid: str
     trigger_name: str

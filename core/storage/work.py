@@ -98,13 +98,13 @@ def move(tx: Transaction, work_id: str, status: str, *, was: Iterable[str], **va
 def mark_queued(tx: Transaction, work_ids: Sequence[str], now: datetime) -> None:
     """Record that the runtime took this Work, unless that is recorded already."""
     tx.run(update(_work).where(_work.c.id.in_(work_ids), _work.c.status == "pending").values(status="queued"))
-    where = (_occurrence.c.work_id.in_(work_ids), _occurrence.c.outcome == "pending")
+    where = (_occurrence.c.id.in_(work_ids), _occurrence.c.outcome == "pending")
     tx.run(update(_occurrence).where(*where).values(outcome="submitted", dispatched_at=now))
 
 
 def drop_occurrences(tx: Transaction, work_id: str, message: str) -> None:
     """Record of an occurrence that was never dispatched that it will not be."""
-    where = (_occurrence.c.work_id == work_id, _occurrence.c.outcome == "pending")
+    where = (_occurrence.c.id == work_id, _occurrence.c.outcome == "pending")
     tx.run(update(_occurrence).where(*where).values(outcome="dropped", message=message))
 
 

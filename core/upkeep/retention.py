@@ -128,8 +128,8 @@ def prune(
 def _batches(store: Store, policy: RetentionPolicy, now: datetime) -> Iterator[_Batch]:
     """Yield what there is to do, in order; each is repeated until it says that nothing is left."""
     works = {"completed": policy.completed, "failed": policy.failed, "cancelled": policy.cancelled}
+    yield _Logs(now - policy.log_age)
     for status, keep in works.items():
-        yield _Logs(status, now - policy.log_age)
         with store.read() as tx:
             nth = statements.nth_newest_work(tx, status, keep.count + 1)
         yield _Works(status, _cut(keep, now, nth))
@@ -181,18 +181,14 @@ class _Works:
 
 @dataclass(slots=True)
 class _Logs:
-    """Log lines of ended Work that itself is kept longer."""
+    """Log lines of ended Work that itself may be kept longer."""
 
-    status: str
     before: datetime
-    after: Key | None = field(default=None)
+    after: int = 0
 
     def __call__(self, tx: Transaction) -> tuple[Deleted, bool]:
-        found = statements.ended_work(tx, self.status, self.before, self.after, ROWS_AT_ONCE)
-        logs = statements.delete_logs(tx, [row.id for row in found], ROWS_AT_ONCE)
-        if logs < ROWS_AT_ONCE:
-            self.after = _last(found, self.after)
-        return Counter({"log_line": logs}), logs == ROWS_AT_ONCE or len(found) == ROWS_AT_ONCE
+        gone, self.after, more = statements.delete_old_logs(tx, self.before, self.after, ROWS_AT_ONCE)
+        return Counter({"log_line": gone}), more
 
 
 @dataclass(slots=True)

@@ -58,11 +58,16 @@ def _next(message: str) -> None:
 def _table(table: sa.Table) -> str:
     parts = [*map(_column, table.columns), *map(_index, sorted(table.indexes, key=lambda index: str(index.name)))]
     parts += [f"sa.UniqueConstraint({_names(one)})" for one in _uniques(table)]
+    parts += [f'sa.CheckConstraint("{one.sqltext}", name="{one.name}")' for one in _checks(table)]
     return f'sa.Table(\n    "{table.name}",\n    METADATA,\n' + "".join(f"    {part},\n" for part in parts) + ")"
 
 
 def _uniques(table: sa.Table) -> Iterator[sa.UniqueConstraint]:
     return (one for one in table.constraints if isinstance(one, sa.UniqueConstraint) and len(one.columns) > 1)
+
+
+def _checks(table: sa.Table) -> list[sa.CheckConstraint]:
+    return [one for one in table.constraints if isinstance(one, sa.CheckConstraint)]
 
 
 def _column(column: sa.Column[object]) -> str:

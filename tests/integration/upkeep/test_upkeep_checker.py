@@ -274,7 +274,10 @@ HARMS: dict[str, tuple[list[str], str]] = {
 @pytest.mark.parametrize("harm", HARMS)
 def test_each_harm_is_found_and_nothing_else(busy: Ward, harm: str) -> None:
     codes, statement = HARMS[harm]
-    busy.sql(statement)
+    with busy.store.write() as tx:  # SQLite itself would refuse one of them
+        tx.connection.exec_driver_sql("PRAGMA ignore_check_constraints=ON")
+        tx.connection.exec_driver_sql(statement)
+        tx.connection.exec_driver_sql("PRAGMA ignore_check_constraints=OFF")
     assert busy.codes(settled=True) == codes
 
 

@@ -62,7 +62,7 @@ def aged(four_days: Ward, tmp_path: Path) -> Iterator[Ward]:
 def test_ended_work_goes_with_all_that_belongs_to_it(aged: Ward) -> None:
     report = pruned(aged, only(1))
     old = (aged.clock.now() - DAY).timestamp() * 1_000_000
-    assert aged.rows("SELECT * FROM work WHERE ended_at < ?", old) == []
+    assert aged.rows("SELECT * FROM work WHERE created_at < ?", old) == []
     kept = count(aged, "work")
     assert kept == 2 * 25
     for table in ("flow_run", "flow_step", "log_line", "pending_action", "notification"):
@@ -245,7 +245,7 @@ def test_a_deleted_triggers_history_is_pruned_like_any_other(aged: Ward) -> None
 
 def test_pruning_uses_an_index_for_every_candidate(ward: Ward) -> None:
     queries = (
-        "SELECT id FROM work WHERE status = 'failed' AND ended_at < 9 ORDER BY ended_at, id",
+        "SELECT id FROM work WHERE status = 'failed' AND created_at < 9 ORDER BY created_at, id",
         "SELECT id FROM occurrence WHERE workspace_id = 'w' AND outcome = 'skipped' AND at < 9 ORDER BY at, id",
     )
     for query in queries:

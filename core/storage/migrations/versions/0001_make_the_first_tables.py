@@ -140,9 +140,10 @@ sa.Table(
     sa.Column("first_at", sa.BigInteger(), nullable=True),
     sa.Column("last_at", sa.BigInteger(), nullable=True),
     sa.Column("principal_id", sa.String(), nullable=False),
-    sa.Index("ix_occurrence_work_id", "work_id"),
+    sa.Index("occurrence_admitted", "workspace_id", "admitted_at"),
     sa.Index("occurrence_history", "workspace_id", "at", "id"),
     sa.Index("occurrence_outcome", "workspace_id", "outcome", "at", "id"),
+    sa.Index("occurrence_reason", "workspace_id", "reason", "at", "id"),
     sa.Index("occurrence_trigger", "trigger_uid", "at", "id"),
 )
 sa.Table(
@@ -235,7 +236,7 @@ sa.Table(
     "work",
     METADATA,
     sa.Column("id", sa.String(), primary_key=True),
-    sa.Column("occurrence_id", sa.String(), nullable=False, unique=True),
+    sa.Column("occurrence_id", sa.String(), nullable=False),
     sa.Column("workspace_id", sa.String(), nullable=False),
     sa.Column("trigger_uid", sa.String(), nullable=False),
     sa.Column("trigger_name", sa.String(), nullable=False),
@@ -259,8 +260,10 @@ sa.Table(
     sa.Column("cancel_requested_by", sa.String(), nullable=True),
     sa.Column("principal_id", sa.String(), nullable=False),
     sa.Index("work_history", "workspace_id", "created_at", "id"),
-    sa.Index("work_status", "status", "ended_at", "id"),
+    sa.Index("work_status", "status", "created_at", "id"),
     sa.Index("work_trigger", "trigger_uid", "status"),
+    sa.Index("work_trigger_history", "trigger_uid", "created_at", "id"),
+    sa.CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
 )
 sa.Table(
     "worker_beat",
@@ -334,6 +337,7 @@ sa.Table(
         sqlite_where=sa.text("deleted_at IS NULL"),
         postgresql_where=sa.text("deleted_at IS NULL"),
     ),
+    sa.Index("resource_name", "workspace_id", "kind", "name"),
 )
 
 
