@@ -16,6 +16,7 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfig, Serializer, SetWorkflowID
 
+from core import failpoints
 from core.runtime.port import Advance, Executing, Progress, Segment, Submission
 from core.storage.enginefile import begin_epoch, engine_path, open_engine_file
 from core.storage.store import Store
@@ -133,6 +134,7 @@ class DbosRuntime:
         self._executing.enter(segment)
         with SetWorkflowID(segment.id):
             handle = await DBOS.start_workflow_async(run_segment, segment.run_id, segment.number, segment.input_hash)
+        failpoints.reach("dispatch.engine_took")
         self._writing[segment.id] = self._spawn(handle.get_result())
         self._writing[segment.id].add_done_callback(lambda _: self._writing.pop(segment.id, None))
 

@@ -70,7 +70,9 @@ class Execution:
         left = await asyncio.to_thread(outbox.unfinished, self._store)
         self._active = {segment.run_id: segment for segment in left}
         await self._runtime.start(self._advance)
+        failpoints.reach("start.engine_started")
         await self._runtime.reconcile(left)
+        failpoints.reach("start.resumed")
         return found
 
     async def pass_once(self) -> datetime | None:
@@ -80,6 +82,7 @@ class Execution:
         view = await asyncio.to_thread(outbox.look, self._store, now, frozenset(self._active))
         for run_id in view.cancels:
             await self._runtime.cancel(run_id)
+            failpoints.reach("dispatch.cancel_told")
         if self._accepting:
             await self._resubmit(view.open_runs, now)
             await self._dispatch(now)
@@ -108,8 +111,10 @@ class Execution:
             if segment.run_id in self._active or self._postponed.get(segment.run_id, now) > now:
                 continue
             self._postponed.pop(segment.run_id, None)
+            failpoints.reach("dispatch.before_resume")
             self._active[segment.run_id] = segment
             await self._runtime.reconcile([segment])
+            failpoints.reach("dispatch.resumed")
 
     async def _dispatch(self, now: datetime) -> None:
         """Claim pending Work up to the free slots, submit it, and mark it as taken."""

@@ -83,7 +83,9 @@ class Interpreter:
                 return progress.cancel(tx, walk)
             if refused := progress.open_run(tx, walk, self._worker_id):
                 return refused
-            return self._next(tx, walk)
+            begun = self._next(tx, walk)
+            failpoints.reach("step.starting")
+            return begun
 
     def _walk(self, tx: Transaction, segment: Segment) -> Walk | None:
         """Return the run with its Flow and steps; None where the segment is not what this run is at."""
@@ -174,6 +176,7 @@ class Interpreter:
         with self._store.write(durable=False) as tx:
             values = {"pid": pid, "pid_started_at": started}
             runs.set_step(tx, attempt.walk.run.id, attempt.position, was=("running",), **values)
+            failpoints.reach("step.recording")
 
     # -- recording --------------------------------------------------------------------------------------------------
 
@@ -197,7 +200,9 @@ class Interpreter:
                 return Progress.ENDED
             steps = runs.steps(tx, run.id)
             walk = Walk(work, run, attempt.walk.flow, steps, self._now(attempt))
-            return progress.settle(tx, walk, attempt.position, attempt.attempt, result)
+            settled = progress.settle(tx, walk, attempt.position, attempt.attempt, result)
+            failpoints.reach("step.settling")
+            return settled
 
     def _now(self, attempt: Try) -> datetime:
         """Return the time, never before the step began: a clock may have been set back in between."""

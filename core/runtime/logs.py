@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import Any
 
+from core import failpoints
 from core.clock import Clock
 from core.errors import StorageUnusable
 from core.runtime.secrets import mask
@@ -67,6 +68,8 @@ class LogWriter:
     def _write(self, lines: list[dict[str, Any]]) -> None:
         with self._store.write(durable=False) as tx:
             logs.append(tx, lines)
+            failpoints.reach("step.logging")
+        failpoints.reach("step.logged")
 
 
 class StepLog:

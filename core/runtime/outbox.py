@@ -44,6 +44,8 @@ def look(store: Store, now: datetime, active: RunIds) -> Outlook:
             _expire(tx, now)
             _wake(tx, now)
             cancels = _cancel(tx, now, active)
+            failpoints.reach("dispatch.waking")
+        failpoints.reach("dispatch.woken")
     with store.read() as tx:
         opened = tuple(_segment(run) for run in runs.unfinished(tx) if run.id not in active)
         instants = [instant for instant in (works.next_expiry(tx), runs.next_wake(tx)) if instant is not None]
@@ -60,6 +62,7 @@ def claim(store: Store, now: datetime, limit: int) -> dict[str, Segment]:
         rows = [_run_row(work, runs.newest(tx, work.id), now) for work in pending]
         if rows:
             runs.insert_runs(tx, rows)
+        failpoints.reach("dispatch.claiming")
     return {row["work_id"]: Segment(row["id"], 0, row["input_hash"]) for row in rows}
 
 
@@ -71,6 +74,7 @@ def mark(store: Store, work_ids: list[str], now: datetime) -> None:
         for work_id, workspace_id in workspaces.items():
             tx.changed(workspace_id, "work", work_id)
             tx.changed(workspace_id, "occurrence", work_id)
+        failpoints.reach("dispatch.marking")
     failpoints.reach("dispatch.mark_committed")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from core import failpoints
 from core.flows.definition import parse_flow
 from core.runtime.guard import end_recorded_group
 from core.storage import flows, runs
@@ -31,6 +32,7 @@ def recover(store: Store, now: datetime) -> int:
             _put_right(tx, step, now)
         for run in runs.unfinished(tx):
             runs.set_run(tx, run.id, was=("running",), status="queued", worker_id=None)
+        failpoints.reach("start.recovering")
     return len(left)
 
 

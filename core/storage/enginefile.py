@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
 
+from core import failpoints
 from core.storage import runs
 from core.storage.store import Store
 
@@ -42,8 +43,10 @@ def begin_epoch(store: Store) -> int:
         idle = not runs.unfinished(tx)
         epoch = max(ours, theirs or 0) + 1
         runs.set_fact(tx, EPOCH, str(epoch))
+    failpoints.reach("start.epoch_counted")
     if theirs is None or theirs != ours or idle:
         drop(path)
+    failpoints.reach("start.engine_file_dropped")
     _store_epoch(path, epoch)
     return epoch
 

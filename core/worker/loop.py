@@ -16,6 +16,7 @@ from typing import Protocol
 from core.admission.pipeline import PassReport, Pipeline
 from core.clock import Clock
 from core.errors import StorageUnusable
+from core.failpoints import reach
 from core.storage import changes
 from core.storage.store import Store
 from core.worker.audit import record_jump
@@ -91,7 +92,9 @@ class Loop:
         report = await asyncio.to_thread(self.pipeline.pass_once, PASS_BUDGET_S)
         self.pulse.note_pass(report)
         self._tell(report)
+        reach("worker.admitted")
         wakes = [report.next_due_at, await self.execution.pass_once()]
+        reach("worker.turned")
         return min([self.clock.now() + LONGEST_WAIT, *(wake for wake in wakes if wake is not None)])
 
     async def _wait(self, until: datetime, watch: JumpWatch) -> None:

@@ -44,6 +44,7 @@ def run(database: str | os.PathLike[str], *, options: Options | None = None, clo
     store = open_store(path, clock=clock)
     try:
         with WorkerLock.take(path):
+            reach("worker.locked")
             log = open_log(path, stderr=options.stderr)
             try:
                 asyncio.run(_work(store, clock, log, options))
@@ -94,6 +95,7 @@ def durable_runtime(store: Store) -> Runtime:
 async def _begin(pipeline: Pipeline, execution: Execution, pulse: Pulse, log: Log) -> None:
     """Say that we are here, put right what a dead worker left, and make projections true."""
     await asyncio.to_thread(pulse.begin)
+    reach("worker.seen")
     log.info("worker_started", pid=os.getpid(), worker=pulse.worker_id, slots=pulse.slots)
     found = await asyncio.to_thread(pipeline.reconcile)
     interrupted = await execution.start()
@@ -106,9 +108,11 @@ async def _end(execution: Execution, pulse: Pulse, log: Log, grace_s: float) -> 
     log.info("worker_draining", running=execution.running, grace_s=grace_s)
     await _beat_if_possible(pulse, log)
     drained = await execution.drain(grace_s)
+    reach("worker.drained")
     if not drained:
         log.warning("steps_left_for_recovery", running=execution.running)
     await execution.stop()
+    reach("worker.engine_stopped")
     pulse.state = "stopped"
     await _beat_if_possible(pulse, log)
     log.info("worker_stopped", drained=drained)
