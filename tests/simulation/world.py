@@ -427,11 +427,18 @@ def _watched(faults: Faults) -> Iterator[None]:
         _renew_zone_data(renewed=False)
 
 
+def _leave_crashes(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say nothing of a task that crashed: the world noticed."""
+    if not isinstance(context.get("exception"), Crash):
+        loop.default_exception_handler(context)
+
+
 def simulate(seed: int, folder: Path, days: int = 30) -> Counter[str]:
     """Live through one seed; return what was done and which faults struck. Raises `Unsound`."""
     world = World(seed, folder, days)
     loop = asyncio.new_event_loop()
     loop.set_default_executor(InlineExecutor())
+    loop.set_exception_handler(_leave_crashes)
     try:
         with _watched(world.faults):
             return loop.run_until_complete(world.run())
