@@ -86,7 +86,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("occurrences", keys("3"), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
     Scene("occurrences-skipped", typed(("3", "slash"), "state:skipped since:30d", "enter"), light=(SMALL,)),
     Scene("occurrences-empty", keys("3"), empty=True, sizes=(SMALL,)),
-    Scene("occurrence-why", row("3", _is("12,"), "enter"), sizes=(SMALL,)),
+    Scene("occurrence-why", typed(("3", "slash"), "reason:coalesced", "enter", "enter"), sizes=(SMALL,)),
     Scene("occurrence-range", row("3", _is("missed"), "enter")),
     Scene("work", keys("4"), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
     Scene("work-empty", keys("4"), empty=True, sizes=(SMALL,)),

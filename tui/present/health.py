@@ -172,7 +172,8 @@ def _database_lines(health: Health, cells: int) -> list[Line]:
         *_told("database", clean(health.database), cells),
         _row("", f"{size(health.database_bytes)}  ", Piece("log ", "dim"),
              Piece(size(health.wal_bytes), wal),
-             Piece("  free ", "dim"), Piece(size(health.free_bytes), free), Piece("  schema ", "dim"), health.schema_version),
+             Piece("  free ", "dim"), Piece(size(health.free_bytes), free),
+             Piece("  schema ", "dim"), health.schema_version),
         *_told("zone data", zones, cells, "warn" if differs else ""),
     ]  # fmt: skip
 

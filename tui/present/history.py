@@ -38,7 +38,7 @@ REASONS: dict[str, str] = {
     "input_invalid": "the input does not fit the flow",
     "schedule_invalid": "the schedule is not valid",
 }
-_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z")
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d+)?Z")
 KINDS = {"scheduled": "sched", "manual": "manual", "event": "event", "backfill": "backfill"}
 _PREFIXED = frozenset({"concurrency_skip", "paused", "denied", "missed"})
 WORK_MARKS: dict[str, Piece] = {

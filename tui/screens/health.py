@@ -11,6 +11,7 @@ from core.errors import TriggerdeckError
 from core.views import Health
 from tui.actions import Action
 from tui.present import health as present
+from tui.present.lines import Line
 from tui.screens.place import Place
 from tui.widgets.dialog import Confirm
 from tui.widgets.pane import Pane
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from core.deck import Deck
 
 EVERY_S = 5
-TALL = 30
 
 
 class HealthPlace(Place):
@@ -68,8 +68,12 @@ class HealthPlace(Place):
     def _draw(self) -> None:
         health = self._health
         if health is not None:
-            zone, tall = self.deck_app.mine, self.size.height >= TALL
-            self.query_one(Pane).show(lambda cells: present.health_lines(health, self.now, zone, cells, tall=tall))
+            self.query_one(Pane).show(lambda cells: self._lines(health, cells))
+
+    def _lines(self, health: Health, cells: int) -> tuple[Line, ...]:
+        zone, room = self.zone_for(None), self.query_one(Pane).size.height
+        airy = present.health_lines(health, self.now, zone, cells, tall=True)
+        return airy if len(airy) <= room else present.health_lines(health, self.now, zone, cells, tall=False)
 
     def beat(self, now: datetime) -> None:  # noqa: ARG002  ages ask for the time themselves
         """Let ages grow; ask again now and then, since heartbeats are no changes."""

@@ -26,7 +26,7 @@ LEGENDS: tuple[Line, ...] = (
     line(Piece(" ● ", "ok"), "fired  ", Piece("○ ", "dim"), "to come  ", Piece("⊘ ", "warn"), "skipped  ",
          Piece("✕ ", "bad"), "failed  ", Piece("‖ ", "dim"), "paused  ", Piece("⟂ ", "warn"), "clock changes"),
     line(Piece(" ▶ ", "busy"), "running  ", Piece("◇ ", "warn"), "waits for you  ", Piece("✓ ", "ok"), "completed  ",
-         Piece("✕ ", "bad"), "failed  ", Piece("⊘ ", "warn"), "cancelled  ", Piece("… ", "busy"), "queued"),
+         Piece("⊘ ", "warn"), "cancelled  ", Piece("… ", "busy"), "queued"),
 )  # fmt: skip
 
 
@@ -55,9 +55,9 @@ class HelpScreen(ModalScreen[str | None]):
     ]
     COLUMNS = (
         Column("group", "", 10, drop=1),
-        Column("keys", "key", 14),
-        Column("title", "action", 16, grow=1, most=20),
-        Column("help", "what it does", 24, grow=3),
+        Column("keys", "key", 9),
+        Column("title", "action", 14),
+        Column("help", "what it does", 40, grow=3),
     )
 
     def __init__(self, place: Place) -> None:

@@ -18,7 +18,7 @@ from tui.navigation import Location
 from tui.present import inbox
 from tui.present.columns import Column
 from tui.present.filters import later
-from tui.present.history import short_id, stamp
+from tui.present.history import localised, short_id, stamp
 from tui.present.lines import Line, Piece, line
 from tui.screens.table_place import TablePlace
 from tui.widgets.chooser import Chooser, plain_choice
@@ -237,7 +237,7 @@ class InboxPlace(TablePlace[ActionRow]):
             return
         self._form.edited = False
         self._drafts.pop(identity, None)
-        self.flash(refusal.sentence(), "bad")
+        self.flash(localised(refusal.sentence(), self.zone_for(None)), "bad")
         self.renew()
 
     def _tell(self, faults: tuple[Fault, ...]) -> None:

@@ -178,7 +178,9 @@ class RunDetail(Place):
         if self.tab not in {"steps", "log"}:
             return ()
         parts = [
-            (Piece("following", "ok") if view.following else Piece("log stays", "dim"),),
+            ()
+            if self.row is None or self.row.status not in ACTIVE_WORK
+            else (Piece("following", "ok") if view.following else Piece("log stays", "dim"),),
             (Piece(f"/{view.needle}", "accent"),) if view.needle else (),
             (Piece(f"{view.dropped:,} older lines left out", "warn"),) if view.dropped else (),
         ]

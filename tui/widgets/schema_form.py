@@ -29,7 +29,7 @@ class FormField(Vertical):
 
     def compose(self) -> ComposeResult:
         """Lay title and entry side by side, the hint below."""
-        star = " *" if self.spec.required else ""
+        star = "*" if self.spec.required else ""
         with Horizontal():
             yield Static(f"{clean(self.spec.title)}{star}", classes="form-title", markup=False)
             yield self._entry
