@@ -70,8 +70,8 @@ def _record(row: WorkerView) -> dict[str, object]:
 def stop() -> int:
     """Ask the worker to end after the steps that run; waits until it has."""
     from core.settings import database_location
-    from core.worker import control
+    from core.worker.control import stop as stop_worker
 
-    stopped = control.stop(database_location(session().database))
+    stopped = stop_worker(database_location(session().database))
     say("the worker has stopped" if stopped else "no worker runs")
     return 0 if stopped else NO

@@ -18,10 +18,14 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, datetime):
         return format_instant(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
+    return _plain_parts(value)
+
+
+def _plain_parts(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, (set, frozenset)):
         return sorted(plain(item) for item in value)
     if isinstance(value, (list, tuple)):

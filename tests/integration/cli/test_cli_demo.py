@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-SECONDS = "20"
+SECONDS = "16"
 
 
 @pytest.mark.slow
