@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from core.admission.decide import Judgement, Verdict, Window, admit, judge
+from core.admission import decide
+from core.admission.decide import Judgement, Verdict, Window, judge
 from core.admission.facts import Answer, Inputs, Want, gather
 from core.admission.plan import Plan, Plans, read_plan
 from core.admission.recovery import rebased
@@ -20,7 +22,6 @@ from core.admission.rows import (
     HEALING_CODES,
     Moment,
     Row,
-    Subject,
     ailing,
     backed_off,
     candidate_row,
@@ -35,7 +36,7 @@ from core.clock import Clock, epoch_seconds, from_epoch
 from core.errors import Invalid
 from core.failpoints import reach
 from core.storage import admission as statements
-from core.storage.admission import StateRow
+from core.storage.admission import StateRow, Subject
 from core.storage.store import Transaction
 
 
@@ -82,24 +83,33 @@ class Memory:
     inputs: Inputs = field(default_factory=Inputs)
 
 
+def warm(tx: Transaction, memory: Memory, now: datetime, limit: int) -> bool:
+    """Read, before the lock is taken, the definitions that the next batch needs; return whether anything is due."""
+    due = statements.due_keys(tx, now, limit)
+    places = {uid: place for uid, place, generation in due if not memory.plans.known(uid, generation)}
+    if places:
+        for row in statements.definitions(tx, places).values():
+            with suppress(Exception):  # the batch meets it again and degrades the Trigger
+                memory.plans.keep(read_plan(places[row.uid], row.uid, row.generation, row.definition))
+    return bool(due)
+
+
 def admit_due(tx: Transaction, memory: Memory, clock: Clock, limit: int) -> Writing:
     """Decide up to `limit` Triggers that are due and write it all; return what was written."""
     now = clock.now()
-    states = statements.due_states(tx, now, limit)
-    writing = admit_states(tx, memory, states, now, clock)
+    writing = admit(tx, memory, statements.due_subjects(tx, now, limit), now, clock)
     reach("admission.before_commit")
     return writing
 
 
-def admit_states(tx: Transaction, memory: Memory, states: Sequence[StateRow], now: datetime, clock: Clock) -> Writing:
+def admit(tx: Transaction, memory: Memory, due: Sequence[Subject], now: datetime, clock: Clock) -> Writing:
     """Decide these Triggers as of `now`."""
-    writing = Writing(Moment(now, now), seen=len(states))
-    if not states:
+    writing = Writing(Moment(now, now), seen=len(due))
+    if not due:
         return writing
-    subjects = _subjects(tx, states)
-    windows = windows_of(tx, states, now)
-    learn(tx, memory.plans, subjects.values(), writing)
-    seen = [found for uid, it in subjects.items() if (found := _look(it, memory, windows.get(uid, ()), writing))]
+    windows = windows_of(tx, [it.state for it in due], now)
+    learn(tx, memory.plans, due, writing)
+    seen = [found for it in due if (found := _look(it, memory, windows.get(it.state.trigger_uid, ()), writing))]
     answers = gather(tx, [want_of(it.subject, it.plan) for it in seen if it.judgement.candidate], memory.inputs)
     reach("admission.decided")
     writing.moment = Moment(now, clock.now())
@@ -107,12 +117,6 @@ def admit_states(tx: Transaction, memory: Memory, states: Sequence[StateRow], no
         _settle(it, answers.get(it.plan.uid), writing)
     write(tx, writing)
     return writing
-
-
-def _subjects(tx: Transaction, states: Sequence[StateRow]) -> dict[str, Subject]:
-    """Return whom the rows will be about; a Trigger whose definition is gone has generation 0."""
-    live = statements.generations(tx, (state.trigger_uid for state in states))
-    return {it.trigger_uid: Subject(it, *live.get(it.trigger_uid, (0, ""))) for it in states}
 
 
 def learn(tx: Transaction, plans: Plans, subjects: Iterable[Subject], writing: Writing) -> None:
@@ -141,7 +145,8 @@ def _look(subject: Subject, memory: Memory, windows: tuple[Window, ...], writing
         return None
     try:
         state, moved = rebased(subject.state, plan)
-        subject = replace(subject, state=state)
+        if moved or state is not subject.state:
+            subject = replace(subject, state=state)
         writing.ranges.extend(range_row(subject, part, writing.moment) for part in moved)
         now = writing.moment.observed
         mark = epoch_seconds(state.mark_at or now)
@@ -185,7 +190,7 @@ def _settle(seen: Seen, answer: Answer | None, writing: Writing) -> None:
 
 def _verdict(seen: Seen, answer: Answer | None) -> Verdict | None:
     candidate = seen.judgement.candidate
-    return None if candidate is None or answer is None else admit(candidate, seen.plan.policy, answer.facts)
+    return None if candidate is None or answer is None else decide.admit(candidate, seen.plan.policy, answer.facts)
 
 
 def _after(seen: Seen, verdict: Verdict | None, moment: Moment) -> StateRow:
@@ -195,11 +200,19 @@ def _after(seen: Seen, verdict: Verdict | None, moment: Moment) -> StateRow:
         state = ailing(state, verdict.reason, verdict.message, moment.admitted)
     elif verdict is not None or state.last_error_code in HEALING_CODES:
         state = healed(state)
-    if made.decided:
-        last = "submitted" if verdict is not None and verdict.fires else verdict.outcome if verdict else "skipped"
-        fired = moment.admitted if verdict is not None and verdict.fires else state.last_fired_at
-        state = replace(state, last_scheduled_at=from_epoch(made.mark), last_outcome=last, last_fired_at=fired)
-    return projected(state, seen.plan, made.mark, seen.windows, moment.observed)
+    if not made.decided:
+        return projected(state, seen.plan, made.mark, seen.windows, moment.observed)
+    fires = verdict is not None and verdict.fires
+    return projected(
+        state,
+        seen.plan,
+        made.mark,
+        seen.windows,
+        moment.observed,
+        last_scheduled_at=from_epoch(made.mark),
+        last_outcome="submitted" if fires else verdict.outcome if verdict else "skipped",
+        last_fired_at=moment.admitted if fires else state.last_fired_at,
+    )
 
 
 def degrade(subject: Subject, code: str, message: str, writing: Writing) -> None:

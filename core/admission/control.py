@@ -22,7 +22,7 @@ from core.admission.windows import windows_of
 from core.clock import epoch_seconds, format_instant, from_epoch
 from core.errors import Fault, Invalid, Precondition
 from core.storage import admission as statements
-from core.storage.admission import PauseRow, StateRow
+from core.storage.admission import PauseRow, StateRow, Subject
 from core.storage.store import Transaction
 from core.triggers import explain
 from core.views import Effect
@@ -139,7 +139,7 @@ def _withdraw(tx: Transaction, state: StateRow, previous: Saved | None, now: dat
         return Judgement(max(mark, until))
     windows = windows_of(tx, [state], now).get(state.trigger_uid, ())
     made = withdraw(plan.schedule, "definition_changed", mark=mark, until=until, windows=windows)
-    subject = rows.Subject(state, plan.generation, principal_id)
+    subject = Subject(state, plan.generation, principal_id)
     written = [rows.range_row(subject, part, rows.Moment(now, now)) for part in made.ranges]
     statements.grow_ranges(tx, written)
     tx.changed(state.workspace_id, "occurrence", *(row["id"] for row in written))

@@ -18,7 +18,7 @@ from core.clock import epoch_seconds, format_instant, from_epoch
 from core.errors import Fault, Invalid, NotFound, Precondition
 from core.failpoints import reach
 from core.storage import admission as statements
-from core.storage.admission import StateRow
+from core.storage.admission import StateRow, Subject
 from core.storage.store import Transaction
 from core.views import Effect
 
@@ -36,7 +36,7 @@ def run_now(
     if not state.enabled:
         raise Precondition(f"{name} is disabled", "enable it first, or test-fire its Flow")
     plan = _plan(tx, state)
-    subject = rows.Subject(state, plan.generation, scope.principal_id)
+    subject = Subject(state, plan.generation, scope.principal_id)
     given = plan.input if values is None else values
     want = Want(scope.workspace_id, scope.principal_id, state.trigger_uid, plan.generation, plan.target, given)
     answer = gather(tx, [want], Inputs())[state.trigger_uid]
@@ -87,7 +87,7 @@ def _refuse_given(answer: Answer, values: Mapping[str, Any] | None) -> None:
 
 def _write(
     tx: Transaction,
-    subject: rows.Subject,
+    subject: Subject,
     plan: Plan,
     answer: Answer,
     *,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.admission import recovery
-from core.admission.batch import Memory, Trouble, Writing, admit_due, admit_states
+from core.admission.batch import Memory, Trouble, Writing, admit, admit_due, warm
 from core.admission.recovery import Reconciled
 from core.admission.rows import ailing, backed_off
 from core.clock import Clock
@@ -22,7 +22,7 @@ from core.storage.admission import StateRow
 from core.storage.store import Store
 
 MOST_ROWS = 500
-FEWEST_ROWS = 25
+FEWEST_ROWS = 100
 AIM_MS = 50.0
 
 
@@ -103,9 +103,9 @@ class Pipeline:
         )
 
     def _anything_due(self) -> bool:
-        """Look without taking the write lock: most looks find nothing."""
+        """Look without taking the write lock, since most looks find nothing; read what the next batch needs."""
         with self._store.read() as tx:
-            return statements.is_anything_due(tx, self._clock.now())
+            return warm(tx, self._memory, self._clock.now(), self._limit)
 
     def _one_batch(self, tally: _Tally) -> bool:
         """Decide one batch; return whether there was anything in it."""
@@ -135,12 +135,13 @@ class Pipeline:
         """Decide the Triggers of a failed batch each in a transaction of its own."""
         now = self._clock.now()
         with self._store.read() as tx:
-            due = statements.due_states(tx, now, self._limit)
-        for state in due:
+            due = statements.due_subjects(tx, now, self._limit)
+        for state in (it.state for it in due):
             try:
                 with self._store.write() as tx:
-                    current = [row for row in statements.states_of(tx, [state.trigger_uid]).values() if row == state]
-                    writing = admit_states(tx, self._memory, current, now, self._clock)
+                    found = statements.subjects_of(tx, [state.trigger_uid])
+                    current = [it for it in found.values() if it.state == state]
+                    writing = admit(tx, self._memory, current, now, self._clock)
             except StorageUnusable:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever this one does to us, the others fire
@@ -156,6 +157,8 @@ class Pipeline:
         with self._store.write() as tx:
             statements.save_states(tx, [ill])
             tx.changed(state.workspace_id, "trigger", state.trigger_uid)
+            reach("admission.postponing")
+        reach("admission.postponed")
         tally.errors.append(Trouble(state.trigger_uid, state.name, "internal_error", message))
 
     def _lift_pauses(self) -> None:
@@ -166,4 +169,6 @@ class Pipeline:
         if ended:
             with self._store.write() as tx:
                 recovery.repair(tx, self._memory.plans, ended)
+                reach("admission.lifting_pauses")
+            reach("admission.pauses_lifted")
         self._pauses_seen = now

@@ -13,8 +13,9 @@ from core.admission.plan import Plan, Plans, fingerprint, read_plan, zone_data_o
 from core.admission.windows import windows_of
 from core.clock import epoch_seconds, from_epoch
 from core.errors import Invalid
+from core.failpoints import reach
 from core.storage import admission as statements
-from core.storage.admission import StateRow
+from core.storage.admission import StateRow, Subject
 from core.storage.store import Store, Transaction
 from core.triggers import read_instant
 from core.views import Drift
@@ -66,12 +67,15 @@ def reconcile(store: Store, plans: Plans) -> Reconciled:
         if stale:
             with store.write() as tx:
                 repaired += repair(tx, plans, stale)
+                reach("start.repairing")
+            reach("start.repaired")
         seen += len(batch)
         if len(batch) < BATCH:
             break
         after = batch[-1].trigger_uid
     with store.write() as tx:
         statements.set_fact(tx, ZONE_DATA_FACT, zones.data_version())
+    reach("start.reconciled")
     return Reconciled(seen, repaired)
 
 
@@ -81,7 +85,7 @@ def _stale(tx: Transaction, states: Sequence[StateRow]) -> list[str]:
     return [
         state.trigger_uid
         for state in states
-        if state.enabled and state.trigger_uid in live and _untrusted(state, live[state.trigger_uid][0])
+        if state.enabled and state.trigger_uid in live and _untrusted(state, live[state.trigger_uid])
     ]
 
 
@@ -102,7 +106,7 @@ def repair(tx: Transaction, plans: Plans, uids: Iterable[str]) -> int:
         if plan is None:
             continue
         state, ranges = rebased(states[uid], plan)
-        subject = rows.Subject(state, plan.generation, row.principal_id)
+        subject = Subject(state, plan.generation, row.principal_id)
         passed += [rows.range_row(subject, part, moment) for part in ranges]
         saved.append(_fresh(state, plan, windows.get(uid, ()), moment.observed))
     changed = [state for state in saved if state != states[state.trigger_uid]]

@@ -12,7 +12,7 @@ from core.admission.decide import Candidate, Range, Verdict, Window, project
 from core.admission.identity import occurrence_id, pause_range_id, range_id
 from core.admission.plan import Plan, fingerprint
 from core.clock import format_instant, from_epoch
-from core.storage.admission import StateRow
+from core.storage.admission import StateRow, Subject
 from core.views import Reason
 
 Row = dict[str, Any]
@@ -28,15 +28,6 @@ class Moment:
 
     observed: datetime
     admitted: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whom a row is about: a Trigger in one generation, under the principal that it fires as."""
-
-    state: StateRow
-    generation: int
-    principal_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +166,10 @@ def covering(windows: Sequence[Window], now: datetime) -> Window | None:
     return next((w for w in windows if w.from_s <= at and (w.until_s is None or at < w.until_s)), None)
 
 
-def projected(state: StateRow, plan: Plan, mark_s: int, windows: Sequence[Window], now: datetime) -> StateRow:
-    """Return the state with this mark, and next time and phase as definition and mark give them."""
+def projected(
+    state: StateRow, plan: Plan, mark_s: int, windows: Sequence[Window], now: datetime, **also: Any
+) -> StateRow:
+    """Return the state with this mark, next time and phase as definition and mark give them, and these fields."""
     following = project(plan.schedule, plan.due_of, mark_s) if state.enabled else None
     phase = _phase(state, ended=following is None, paused=covering(windows, now) is not None)
     return replace(
@@ -190,6 +183,7 @@ def projected(state: StateRow, plan: Plan, mark_s: int, windows: Sequence[Window
         fingerprint=fingerprint(plan.generation),
         time_zone=plan.time_zone,
         retry_at=None,
+        **also,
     )
 
 

@@ -6,15 +6,17 @@ and parsed one by one, so that a malformed one spoils its own Trigger only.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Text, bindparam, delete, func, insert, or_, select, type_coerce, update
+from sqlalchemy import Text, and_, bindparam, delete, func, insert, or_, select, type_coerce, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from core.storage.columns import table_of
+from core.storage.bulk import Bulk
+from core.storage.columns import Instant, table_of
 from core.storage.store import Transaction
 from core.storage.tables import (
     Change,
@@ -38,7 +40,7 @@ _work = table_of(Work).c
 _action = table_of(PendingAction).c
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StateRow:
     """One Trigger's state as stored, field for field (`core.storage.tables.TriggerState`)."""
 
@@ -67,6 +69,18 @@ class StateRow:
     last_error_code: str | None = None
     last_error_message: str | None = None
     conditions: list[dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a decision is about: a Trigger in one generation, under the principal that it fires as.
+
+    Generation 0 is a Trigger whose definition is gone.
+    """
+
+    state: StateRow
+    generation: int
+    principal_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +116,140 @@ class ActiveRow:
 
 _STATE_NAMES = tuple(field.name for field in fields(StateRow))
 _STATE_COLUMNS = [_state[name] for name in _STATE_NAMES]
+_WIDTH = len(_STATE_NAMES)
 _MUTABLE = _STATE_NAMES[2:]
-_SAVE = (
-    update(table_of(TriggerState))
-    .where(_state.trigger_uid == bindparam("key"))
-    .values({name: bindparam(f"new_{name}") for name in _MUTABLE})
+_OCCURRENCE_NAMES = (
+    "id", "workspace_id", "trigger_uid", "trigger_name", "namespace", "generation", "kind", "at", "nominal_at",
+    "due_at", "observed_at", "admitted_at", "outcome", "reason", "message", "work_id", "is_range", "count", "first_at",
+    "last_at", "principal_id",
+)  # fmt: skip
+_WORK_NAMES = (
+    "id", "occurrence_id", "workspace_id", "trigger_uid", "trigger_name", "namespace", "title", "flow_uid",
+    "flow_name", "flow_namespace", "flow_version", "input", "status", "is_test", "attempts", "created_at",
+    "principal_id",
+)  # fmt: skip
+
+
+def _listed(column: Any) -> Any:
+    """Return that a column is among the JSON array bound as `listed`: one text for lists of any length."""
+    return column.in_(select(func.json_each(bindparam("listed")).table_valued("value").c.value))
+
+
+def _inserting(table: Any, names: Iterable[str]) -> Any:
+    return {name: bindparam(name, type_=table.c[name].type) for name in names}
+
+
+def _growing() -> Any:
+    """Return the insert of a range that grows where it is there already."""
+    table = table_of(Occurrence)
+    statement = upsert(table).values(_inserting(table, _OCCURRENCE_NAMES))
+    new = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=[_occurrence.id],
+        set_={
+            "count": _occurrence["count"] + new["count"],
+            "last_at": new.last_at,
+            "at": new["at"],
+            "admitted_at": new.admitted_at,
+        },
+        where=_occurrence.last_at < new.first_at,
+    )
+
+
+_INSERT_OCCURRENCES = Bulk(insert(table_of(Occurrence)).values(_inserting(table_of(Occurrence), _OCCURRENCE_NAMES)))
+_GROW_RANGES = Bulk(_growing())
+_INSERT_WORK = Bulk(insert(table_of(Work)).values(_inserting(table_of(Work), _WORK_NAMES)))
+_INSERT_CHANGES = Bulk(
+    insert(table_of(Change)).values(_inserting(table_of(Change), ("workspace_id", "kind", "key", "at")))
 )
+_SAVE_STATES = Bulk(
+    update(table_of(TriggerState))
+    .where(_state.trigger_uid == bindparam("trigger_uid_", type_=_state.trigger_uid.type))
+    .values({name: bindparam(f"{name}_", type_=_state[name].type) for name in _MUTABLE})
+)
+
+_READY = or_(_state.retry_at.is_(None), _state.retry_at <= bindparam("now", type_=Instant()))
+_SUBJECTS = select(
+    *_STATE_COLUMNS, func.coalesce(_resource.generation, 0), func.coalesce(_resource.principal_id, "")
+).select_from(
+    table_of(TriggerState).outerjoin(
+        table_of(Resource), and_(_resource.uid == _state.trigger_uid, _resource.deleted_at.is_(None))
+    )
+)
+_DUE = (
+    _SUBJECTS.where(_state.enabled, _state.next_due_at <= bindparam("now", type_=Instant()), _READY)
+    .order_by(_state.next_due_at)
+    .limit(bindparam("most"))
+)
+_RETRY = (
+    _SUBJECTS.where(_state.enabled, _state.retry_at <= bindparam("now", type_=Instant()), _state.next_due_at.is_(None))
+    .order_by(_state.retry_at)
+    .limit(bindparam("most"))
+)
+_DUE_KEYS = (
+    select(_state.trigger_uid, _state.workspace_id, func.coalesce(_resource.generation, 0))
+    .select_from(
+        table_of(TriggerState).outerjoin(
+            table_of(Resource), and_(_resource.uid == _state.trigger_uid, _resource.deleted_at.is_(None))
+        )
+    )
+    .where(
+        _state.enabled,
+        or_(
+            and_(_state.next_due_at <= bindparam("now", type_=Instant()), _READY),
+            and_(_state.retry_at <= bindparam("now", type_=Instant()), _state.next_due_at.is_(None)),
+        ),
+    )
+    .order_by(_state.next_due_at)
+    .limit(bindparam("most"))
+)
+_OF_UIDS = _SUBJECTS.where(_listed(_state.trigger_uid))
+_DEFINITIONS = select(
+    _resource.uid, _resource.generation, _resource.principal_id, type_coerce(_resource.definition, Text)
+).where(_listed(_resource.uid), _resource.deleted_at.is_(None))
+_PAUSES = (
+    select(_pause.id, _pause.trigger_uid, _pause.from_at, _pause.until_at, _pause.note)
+    .where(
+        _listed(_pause.trigger_uid),
+        or_(_pause.until_at.is_(None), _pause.until_at > bindparam("after", type_=Instant())),
+    )
+    .order_by(_pause.from_at)
+)
+_QUESTION = (
+    select(_action.title)
+    .where(_action.work_id == _work.id, _action.status == "pending")
+    .order_by(_action.created_at.desc())
+    .limit(1)
+    .correlate(table_of(Work))
+    .scalar_subquery()
+)
+_ACTIVE = (
+    select(_work.trigger_uid, _work.id, _work.status, _QUESTION)
+    .where(_listed(_work.trigger_uid), _work.status.in_(ACTIVE_WORK))
+    .order_by(_work.created_at, _work.id)
+)
+_KNOWN = select(_occurrence.id).where(_listed(_occurrence.id))
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def due_states(tx: Transaction, now: datetime, limit: int) -> list[StateRow]:
+def due_subjects(tx: Transaction, now: datetime, limit: int) -> list[Subject]:
     """Return up to `limit` enabled Triggers that want a decision at `now`: the longest due first, then retries."""
-    ready = or_(_state.retry_at.is_(None), _state.retry_at <= now)
-    due = select(*_STATE_COLUMNS).where(_state.enabled, _state.next_due_at <= now, ready)
-    found = _states(tx, due.order_by(_state.next_due_at).limit(limit))
+    found = _subjects(tx, _DUE, now=now, most=limit)
     if len(found) < limit:
-        retry = select(*_STATE_COLUMNS).where(_state.enabled, _state.retry_at <= now, _state.next_due_at.is_(None))
-        found += _states(tx, retry.order_by(_state.retry_at).limit(limit - len(found)))
+        found += _subjects(tx, _RETRY, now=now, most=limit - len(found))
     return found
+
+
+def due_keys(tx: Transaction, now: datetime, limit: int) -> list[tuple[str, str, int]]:
+    """Return (uid, workspace, generation) of up to `limit` Triggers that want a decision at `now`."""
+    return [(row[0], row[1], row[2]) for row in _rows(tx, _DUE_KEYS, now=now, most=limit)]
+
+
+def subjects_of(tx: Transaction, uids: Iterable[str]) -> dict[str, Subject]:
+    """Return these Triggers by uid; unknown ones are absent."""
+    return {it.state.trigger_uid: it for it in _subjects(tx, _OF_UIDS, listed=_json(uids))}
 
 
 def next_wake(tx: Transaction, now: datetime) -> datetime | None:
@@ -142,8 +270,7 @@ def states_after(tx: Transaction, uid: str, limit: int) -> list[StateRow]:
 
 def states_of(tx: Transaction, uids: Iterable[str]) -> dict[str, StateRow]:
     """Return these Triggers' states by uid; unknown ones are absent."""
-    found = _states(tx, select(*_STATE_COLUMNS).where(_state.trigger_uid.in_(list(uids))))
-    return {row.trigger_uid: row for row in found}
+    return {uid: it.state for uid, it in subjects_of(tx, uids).items()}
 
 
 def ended_pauses(tx: Transaction, since: datetime | None, now: datetime) -> list[str]:
@@ -155,19 +282,9 @@ def ended_pauses(tx: Transaction, since: datetime | None, now: datetime) -> list
     return list(tx.connection.execute(query).scalars())
 
 
-def is_anything_due(tx: Transaction, now: datetime) -> bool:
-    """Say whether a Trigger wants a decision at `now`."""
-    return bool(due_states(tx, now, 1))
-
-
 def definitions(tx: Transaction, uids: Iterable[str]) -> dict[str, DefinitionRow]:
     """Return the definitions of these Triggers as text; those that are gone are absent."""
-    text = type_coerce(_resource.definition, Text)
-    rows: Sequence[Any] = tx.all(
-        select(_resource.uid, _resource.generation, _resource.principal_id, text).where(
-            _resource.uid.in_(list(uids)), _resource.deleted_at.is_(None)
-        )
-    )
+    rows = _rows(tx, _DEFINITIONS, listed=_json(uids))
     return {row[0]: DefinitionRow(row[0], row[1], row[2], row[3] or "") for row in rows}
 
 
@@ -180,45 +297,23 @@ def last_definition(tx: Transaction, uid: str) -> DefinitionRow | None:
     return None if row is None else DefinitionRow(row[0], row[1], row[2], row[3] or "")
 
 
-def generations(tx: Transaction, uids: Iterable[str]) -> dict[str, tuple[int, str]]:
-    """Return (generation, principal) of these live Triggers."""
-    rows: Sequence[Any] = tx.all(
-        select(_resource.uid, _resource.generation, _resource.principal_id).where(
-            _resource.uid.in_(list(uids)), _resource.deleted_at.is_(None)
-        )
-    )
-    return {row[0]: (row[1], row[2]) for row in rows}
+def generations(tx: Transaction, uids: Iterable[str]) -> dict[str, int]:
+    """Return the generation of these live Triggers."""
+    return {uid: it.generation for uid, it in subjects_of(tx, uids).items() if it.generation}
 
 
 def pauses(tx: Transaction, uids: Iterable[str], after: datetime) -> dict[str, list[PauseRow]]:
     """Return these Triggers' pause windows that end later than `after`, in the order of their start."""
-    columns = (_pause.id, _pause.trigger_uid, _pause.from_at, _pause.until_at, _pause.note)
-    rows: Sequence[Any] = tx.all(
-        select(*columns).where(_pause.trigger_uid.in_(list(uids)), _open_at(after)).order_by(_pause.from_at)
-    )
     found: dict[str, list[PauseRow]] = {}
-    for row in rows:
+    for row in _rows(tx, _PAUSES, listed=_json(uids), after=after):
         found.setdefault(row[1], []).append(PauseRow(*row))
     return found
 
 
 def active_work(tx: Transaction, uids: Iterable[str]) -> dict[str, list[ActiveRow]]:
     """Return the active Work of these Triggers, oldest first, with the question that each waits for."""
-    question = (
-        select(_action.title)
-        .where(_action.work_id == _work.id, _action.status == "pending")
-        .order_by(_action.created_at.desc())
-        .limit(1)
-        .correlate(table_of(Work))
-        .scalar_subquery()
-    )
-    rows: Sequence[Any] = tx.all(
-        select(_work.trigger_uid, _work.id, _work.status, question)
-        .where(_work.trigger_uid.in_(list(uids)), _work.status.in_(ACTIVE_WORK))
-        .order_by(_work.created_at, _work.id)
-    )
     found: dict[str, list[ActiveRow]] = {}
-    for row in rows:
+    for row in _rows(tx, _ACTIVE, listed=_json(uids)):
         found.setdefault(row[0], []).append(ActiveRow(*row))
     return found
 
@@ -236,13 +331,26 @@ def projected_states(tx: Transaction, workspace_id: str, limit: int) -> list[Sta
     return _states(tx, query.order_by(_state.next_due_at.is_(None), _state.next_due_at).limit(limit))
 
 
-def known_occurrences(tx: Transaction, ids: Sequence[str]) -> set[str]:
+def known_occurrences(tx: Transaction, ids: Iterable[str]) -> set[str]:
     """Return which of these identities are decided already."""
-    return set(tx.connection.execute(select(_occurrence.id).where(_occurrence.id.in_(ids))).scalars())
+    return {row[0] for row in _rows(tx, _KNOWN, listed=_json(ids))}
+
+
+def _rows(tx: Transaction, query: Any, **values: Any) -> Sequence[Any]:
+    return tx.connection.execute(query, values).all()
+
+
+def _subjects(tx: Transaction, query: Any, **values: Any) -> list[Subject]:
+    rows = _rows(tx, query, **values)
+    return [Subject(StateRow(*row[:_WIDTH]), row[_WIDTH], row[_WIDTH + 1]) for row in rows]
 
 
 def _states(tx: Transaction, query: Any) -> list[StateRow]:
-    return [StateRow(**row) for row in tx.connection.execute(query).mappings()]
+    return [StateRow(*row) for row in _rows(tx, query)]
+
+
+def _json(values: Iterable[str]) -> str:
+    return json.dumps(list(values))
 
 
 def _open_at(at: datetime) -> Any:
@@ -252,35 +360,19 @@ def _open_at(at: datetime) -> Any:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def insert_occurrences(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert decisions; all rows carry the same keys."""
-    if rows:
-        tx.run(insert(table_of(Occurrence)), rows)
+def insert_occurrences(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert decisions."""
+    _INSERT_OCCURRENCES.run(tx, rows)
 
 
-def grow_ranges(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
+def grow_ranges(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert counted ranges; one that is there already grows by what lies above its last time, and never twice."""
-    if not rows:
-        return
-    statement = upsert(table_of(Occurrence))
-    new = statement.excluded
-    grown = statement.on_conflict_do_update(
-        index_elements=[_occurrence.id],
-        set_={
-            "count": _occurrence["count"] + new["count"],
-            "last_at": new.last_at,
-            "at": new["at"],
-            "admitted_at": new.admitted_at,
-        },
-        where=_occurrence.last_at < new.first_at,
-    )
-    tx.run(grown, rows)
+    _GROW_RANGES.run(tx, rows)
 
 
-def insert_work(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert Work; all rows carry the same keys."""
-    if rows:
-        tx.run(insert(table_of(Work)), rows)
+def insert_work(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert Work."""
+    _INSERT_WORK.run(tx, rows)
 
 
 def insert_states(tx: Transaction, rows: Sequence[StateRow]) -> None:
@@ -288,10 +380,9 @@ def insert_states(tx: Transaction, rows: Sequence[StateRow]) -> None:
     tx.run(insert(table_of(TriggerState)), [asdict(row) for row in rows])
 
 
-def save_states(tx: Transaction, rows: Sequence[StateRow]) -> None:
+def save_states(tx: Transaction, rows: Iterable[StateRow]) -> None:
     """Overwrite these Triggers' states."""
-    if rows:
-        tx.run(_SAVE, [_parameters(row) for row in rows])
+    _SAVE_STATES.run(tx, ({f"{name}_": getattr(row, name) for name in _STATE_NAMES} for row in rows))
 
 
 def set_revision_mark(tx: Transaction, uid: str, generation: int, mark: datetime) -> None:
@@ -327,18 +418,10 @@ def insert_notices(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
 def record_changes(tx: Transaction, keys: Iterable[tuple[str, str, str]]) -> None:
     """Record many (workspace, kind, key) in the change table at once."""
     at = tx.clock.now()
-    rows = [{"workspace_id": key[0], "kind": key[1], "key": key[2], "at": at} for key in keys]
-    if rows:
-        tx.run(insert(table_of(Change)), rows)
+    _INSERT_CHANGES.run(tx, ({"workspace_id": place, "kind": kind, "key": key, "at": at} for place, kind, key in keys))
 
 
 def set_fact(tx: Transaction, name: str, value: str) -> None:
     """Set one named fact of this database."""
     statement = upsert(table_of(Fact)).values(name=name, value=value)
     tx.run(statement.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
-
-
-def _parameters(row: StateRow) -> dict[str, Any]:
-    values = {f"new_{name}": getattr(row, name) for name in _MUTABLE}
-    values["key"] = row.trigger_uid
-    return values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from dataclasses import dataclass
@@ -78,6 +79,7 @@ async def _work(store: Store, clock: Clock, log: Log, options: Options) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         main.add_signal_handler(number, loop.stop)
     await _begin(pipeline, execution, pulse, log)
+    gc.freeze()  # what is loaded by now stays: a collection in the middle of a batch need not walk it
     reach("worker.started")
     try:
         await loop.run()

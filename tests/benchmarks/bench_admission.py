@@ -137,12 +137,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         report, took, raw = measure(Path(folder), count)
     batches = sorted(report.batches_ms)
-    print(
-        f"admitted            {report.admitted:>10,} occurrences in {took:.2f} s: {report.admitted / took:,.0f} a second"
-    )
-    print(
-        f"transactions        {len(batches):>10,} median {statistics.median(batches):.1f} ms, longest {batches[-1]:.1f} ms"
-    )
+    print(f"admitted            {report.admitted:>10,} in {took:.2f} s: {report.admitted / took:,.0f} a second")
+    median = statistics.median(batches)
+    print(f"transactions        {len(batches):>10,} median {median:.1f} ms, longest {batches[-1]:.1f} ms")
     print(f"rows a transaction  {report.admitted / len(batches):>10,.0f} on average, at most {BATCH}")
     print(f"bare executemany    {raw:>10.2f} s: {report.admitted / raw:,.0f} a second")
     print(f"ratio               {raw / took:>10.1%} of raw speed")
