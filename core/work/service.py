@@ -29,7 +29,7 @@ def cancel(tx: Transaction, scope: Scope, work_id: str, now: datetime) -> Effect
 
     Raises Denied, NotFound, or Precondition where it has ended already.
     """
-    scope.require("runs/execute")
+    _require_now(tx, scope)
     work = _work(tx, scope, work_id)
     if work.status not in ACTIVE_WORK:
         raise Precondition(f"this Work is {work.status} already", "only active Work can be cancelled")
@@ -49,7 +49,7 @@ def retry(tx: Transaction, scope: Scope, work_id: str, now: datetime) -> Effect:
 
     Raises Denied, NotFound, or Precondition for Work that is active or completed.
     """
-    scope.require("runs/execute")
+    _require_now(tx, scope)
     work = _work(tx, scope, work_id)
     if work.status not in RETRYABLE:
         raise Precondition(f"this Work is {work.status}", "only failed or cancelled Work can be retried")
@@ -72,7 +72,7 @@ def answer(  # noqa: PLR0917 - the contract's order
     Raises Denied, NotFound, Invalid with a fault for each value, or Precondition for one that was answered,
     cancelled or expired before.
     """
-    scope.require("runs/execute")
+    _require_now(tx, scope)
     action = _action(tx, scope, action_id)
     _refuse_ended(action, now)
     word, given = normal_decision(decision), dict(values or {})
@@ -88,7 +88,7 @@ def answer(  # noqa: PLR0917 - the contract's order
 
 def snooze(tx: Transaction, scope: Scope, action_id: str, until: datetime, now: datetime) -> None:
     """Hide a pending question from the inbox until an instant before it expires."""
-    scope.require("runs/execute")
+    _require_now(tx, scope)
     action = _action(tx, scope, action_id)
     _refuse_ended(action, now)
     if until <= now:
@@ -113,7 +113,7 @@ def test_fire(  # noqa: PLR0917 - the contract's order
     The occurrence has no Trigger (an empty uid and name), so it counts against no Trigger's overlap policy.
     Raises Denied, NotFound, or Invalid for an input that does not fit.
     """
-    scope.require("runs/execute")
+    _require_now(tx, scope)
     resolved = _resolve(tx, scope, namespace, name, version)
     given = dict(values or {})
     if faults := validate_input(resolved.input_schema, given):
@@ -135,6 +135,14 @@ def wake_run(tx: Transaction, action: ActionFacts, now: datetime) -> None:
         runs.set_step(tx, run.id, action.position, was=("waiting",), resume_at=now)
     tx.changed(action.workspace_id, "action", action.id)
     tx.changed(action.workspace_id, "work", action.work_id)
+
+
+def _require_now(tx: Transaction, scope: Scope) -> None:
+    """Raise Denied unless the principal holds the right at this moment, whatever it held when its scope was taken."""
+    scope.require("runs/execute")
+    pair = (scope.workspace_id, scope.principal_id)
+    if not (verdict := authorise_many(tx, [pair])[pair]):
+        raise Denied(f"runs/execute is denied: {verdict.why}", "ask an Owner of the workspace")
 
 
 def _work(tx: Transaction, scope: Scope, work_id: str) -> WorkFacts:

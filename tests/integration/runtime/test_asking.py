@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from core.clock import ManualClock
 from core.errors import Denied, Invalid, NotFound, Precondition
 from core.storage.columns import table_of
-from core.storage.tables import Membership
+from core.storage.tables import Membership, Principal, Workspace
 from core.work import service
 from tests.integration.runtime.conftest import MakeRig
 from tests.integration.runtime.rig import START, Rig, sh
@@ -178,13 +179,30 @@ async def test_answering_needs_the_right_at_that_moment(rig: Rig) -> None:
     assert rig.action(work_id).status == "pending"
 
 
-async def test_another_workspaces_question_is_not_found(rig: Rig) -> None:
-    import dataclasses
-
+@pytest.mark.parametrize("change", [{"state": "suspended"}, {"role": "Viewer"}])
+async def test_a_right_lost_after_the_deck_was_opened_is_lost(rig: Rig, change: dict[str, str]) -> None:
     work_id = await asked(rig, "confirmationRequired")
-    stranger = dataclasses.replace(rig.scope, workspace_id="another")
+    role(rig, **change)
+    with pytest.raises(Denied):
+        rig.answer(rig.action(work_id).id, "confirm")
+    with pytest.raises(Denied):
+        rig.cancel(work_id)
+    assert rig.work(work_id).status == "waitingForApproval"
+
+
+async def test_another_workspaces_question_is_not_found(rig: Rig) -> None:
+    work_id = await asked(rig, "confirmationRequired")
+    elsewhere = replace(rig.scope, workspace_id="another")
+    with rig.store.write() as tx:
+        tx.run(
+            insert(table_of(Workspace)).values(id="another", tenant_id=rig.scope.tenant_id, name="another", active=True)
+        )
+        member = {"workspace_id": "another", "principal_id": rig.scope.principal_id, "role": "Owner", "state": "active"}
+        tx.run(insert(table_of(Membership)).values(**member))
     with rig.store.write() as tx, pytest.raises(NotFound):
-        service.answer(tx, stranger, rig.action(work_id).id, "confirm", {}, rig.clock.now())
+        service.answer(tx, elsewhere, rig.action(work_id).id, "confirm", {}, rig.clock.now())
+    with rig.store.write() as tx, pytest.raises(NotFound):
+        service.cancel(tx, elsewhere, work_id, rig.clock.now())
 
 
 async def test_a_question_is_snoozed_until_before_it_expires(rig: Rig) -> None:
@@ -242,6 +260,12 @@ async def test_retry_needs_the_right_of_the_works_own_principal(rig: Rig) -> Non
     work_id = rig.fire(sh("exit 1"))
     await rig.until(work_id)
     role(rig, role="Viewer")
+    person = {"id": "second", "tenant_id": rig.scope.tenant_id, "name": "second", "active": True}
+    member = {"workspace_id": rig.scope.workspace_id, "principal_id": "second", "role": "Owner", "state": "active"}
+    with rig.store.write() as tx:
+        tx.run(insert(table_of(Principal)).values(**person))
+        tx.run(insert(table_of(Membership)).values(**member))
+    rig.scope = replace(rig.scope, principal_id="second", principal="second")
     with pytest.raises(Denied, match="cannot run again"):
         rig.retry(work_id)
 
