@@ -15,6 +15,8 @@ from typing import Literal, Protocol
 
 FlawKind = Literal["undecided", "decided_twice", "not_in_schedule", "mark_behind"]
 SINGLES_AT_ONCE = 1_000
+STANDS_FOR_MANY = frozenset({"coalesced", "concurrency_skip", "denied", "target_unresolved", "input_invalid"})
+"""What may become of one candidate under fireOnce, which stands for every time that no pause covers."""
 
 
 class Rule(Protocol):
@@ -51,7 +53,7 @@ class Decision:
     @property
     def shared(self) -> bool:
         """Say whether paused times may lie inside the span without being counted."""
-        return self.reason == "coalesced"
+        return self.reason in STANDS_FOR_MANY
 
     @property
     def single(self) -> bool:

@@ -111,9 +111,22 @@ def test_overlap_skip_names_the_work_that_is_in_the_way(world: World) -> None:
     row = world.occurrences()[-1]
     assert (row["outcome"], row["reason"], row["work_id"]) == ("skipped", "concurrency_skip", None)
     assert row["message"] == f'Work {first[:8]} waits for an answer to "Release 3 rows?"'
-    world.sql("UPDATE work SET status = 'completed'")
+    world.end_work()
     world.advance(seconds=60)
     assert len(world.pass_once().submitted) == 1
+
+
+def test_a_backlog_that_active_work_holds_back_is_decided_once_around_a_pause(world: World) -> None:
+    """Temporal report 8205: what a pause covers is no part of what one skipped decision stands for."""
+    world.trigger("tick", definition(misfirePolicy="fireOnce", concurrencyPolicy="skip"))
+    world.run("tick")
+    world.advance(minutes=10, seconds=30)
+    world.pause("tick", until=START + timedelta(minutes=20))
+    world.advance(minutes=20)
+    world.pass_once()
+    assert [(reason, count) for _, reason, count in world.decisions()] == [
+        ("manual", 1), ("paused", 9), ("concurrency_skip", 21),
+    ]  # fmt: skip
 
 
 def test_allow_with_a_limit_lets_so_many_run_and_no_more(world: World) -> None:

@@ -18,7 +18,8 @@ from core.resources import service
 from core.resources.manifests import parse_documents
 from core.storage.opening import open_store
 from core.storage.store import Store
-from core.views import Effect
+from core.upkeep.checker import check
+from core.views import ACTIVE_WORK, Effect, Finding
 
 START = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 EVERY_MINUTE = {"type": "cron", "expression": "0 * * * * ?", "timeZone": "UTC"}
@@ -47,6 +48,7 @@ class World:
 
     path: Path
     start: datetime = START
+    tampered: bool = False
     clock: ManualClock = field(init=False)
     store: Store = field(init=False)
     scope: Scope = field(init=False)
@@ -133,6 +135,20 @@ class World:
         with self.store.write() as tx:
             return control.run_now(tx, self.scope, "default", name, values=values, now=self.clock.now())
 
+    def end_work(self, status: str = "completed") -> None:
+        """End all active Work, as the runtime would."""
+        with self.store.write() as tx:
+            tx.connection.exec_driver_sql(
+                f"UPDATE work SET status = ? WHERE status IN ({', '.join('?' * len(ACTIVE_WORK))})",  # noqa: S608 - marks
+                (status, *ACTIVE_WORK),
+            )
+
+    def proven(self) -> tuple[Finding, ...]:
+        """Return what the checker finds wrong, after a last pass."""
+        self.pass_once()
+        with self.store.read() as tx:
+            return check(tx, now=self.clock.now(), settled=True)
+
     # -- asking -------------------------------------------------------------------------------------------------------
 
     def rows(self, query: str, *values: Any) -> list[Mapping[str, Any]]:
@@ -141,7 +157,8 @@ class World:
             return [dict(row) for row in tx.connection.exec_driver_sql(query, values).mappings()]
 
     def sql(self, statement: str, *values: Any) -> None:
-        """Run a plain statement in a transaction."""
+        """Run a plain statement in a transaction, as no part of ours would; `proven` is not asked for after that."""
+        self.tampered = True
         with self.store.write() as tx:
             tx.connection.exec_driver_sql(statement, values)
 
