@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from core import zones
@@ -52,25 +53,28 @@ class Plan:
 
 
 class Plans:
-    """Plans by Trigger, kept while generation and zone data stay the same; bounded."""
+    """Plans by Trigger, kept while generation and zone data stay the same; bounded, and for any thread."""
 
     def __init__(self, limit: int = KEPT_PLANS) -> None:
         self._limit = limit
         self._kept: OrderedDict[str, tuple[str, Plan]] = OrderedDict()
+        self._lock = Lock()
 
     def known(self, uid: str, generation: int) -> Plan | None:
         """Return the plan of exactly this generation under the present zone data, if it is kept."""
-        kept = self._kept.get(uid)
-        if kept is None or kept[0] != fingerprint(generation):
-            return None
-        self._kept.move_to_end(uid)
-        return kept[1]
+        with self._lock:
+            kept = self._kept.get(uid)
+            if kept is None or kept[0] != fingerprint(generation):
+                return None
+            self._kept.move_to_end(uid)
+            return kept[1]
 
     def keep(self, plan: Plan) -> Plan:
         """Keep a plan, letting go of the one that was used longest ago where there are too many."""
-        self._kept[plan.uid] = (fingerprint(plan.generation), plan)
-        if len(self._kept) > self._limit:
-            self._kept.popitem(last=False)
+        with self._lock:
+            self._kept[plan.uid] = (fingerprint(plan.generation), plan)
+            if len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
         return plan
 
 

@@ -22,6 +22,7 @@ from core.views import Drift
 
 BATCH = 500
 ZONE_DATA_FACT = "zone_data"
+_CHECKED = Plans(limit=1000)  # Health asks again and again for the same ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +134,14 @@ def plan_for(plans: Plans, workspace_id: str, row: statements.DefinitionRow) -> 
         return None
 
 
-def drift(tx: Transaction, workspace_id: str, limit: int, *, checked: int = 1000) -> list[Drift]:
+def drift(tx: Transaction, workspace_id: str, limit: int, *, checked: int = 200) -> list[Drift]:
     """Return up to `limit` projections that differ from what definition and mark give, of the `checked` next due."""
     states = statements.projected_states(tx, workspace_id, checked)
     found = statements.definitions(tx, (state.trigger_uid for state in states))
-    plans = Plans()
     drifts: list[Drift] = []
     for state in states:
         row = found.get(state.trigger_uid)
-        plan = plan_for(plans, workspace_id, row) if row else None
+        plan = plan_for(_CHECKED, workspace_id, row) if row else None
         if plan is None or state.mark_at is None or state.retry_at is not None:
             continue
         following = project(plan.schedule, plan.due_of, epoch_seconds(state.mark_at))

@@ -51,9 +51,10 @@ def start_detached(database: str | os.PathLike[str], *, timeout_s: float = START
         return running.pid
     open_store(path).close()  # says at once, and here, what is wrong with the file
     child = _launch(path)
-    if not _wait_for_beat(path, child, timeout_s):
+    pid = _wait_for_beat(path, child, timeout_s)
+    if pid is None:
         raise Precondition(f"the worker did not start{_last_words(path)}", f"see {log_path(path)}")
-    return child.pid
+    return pid
 
 
 def stop(database: str | os.PathLike[str], *, timeout_s: float = GRACE_S + 10.0) -> bool:
@@ -104,16 +105,28 @@ def _last_words(path: Path) -> str:
     return f": {lines[-1]}" if lines else ""
 
 
-def _wait_for_beat(path: Path, child: psutil.Process, timeout_s: float) -> bool:
-    """Wait for the first heartbeat; return whether it came before the child ended and before the time was up."""
+def _wait_for_beat(path: Path, child: psutil.Process, timeout_s: float) -> int | None:
+    """Return the pid of whoever holds the file, once it beats: the child, or another that was a moment faster.
+
+    None where the child ended and nobody holds the file, and after the time.
+    """
     clock = SystemClock()
     until = clock.monotonic() + timeout_s
-    while clock.monotonic() < until and child.is_running():
-        found = holder(path)
-        if found is not None and found.pid == child.pid and _beats(path, found):
-            return True
+    while clock.monotonic() < until:
+        alive, found = _alive(child), holder(path)
+        if found is not None and _beats(path, found):
+            return found.pid
+        if found is None and not alive:
+            return None
         time.sleep(LOOK_S)
-    return False
+    return None
+
+
+def _alive(child: psutil.Process) -> bool:
+    try:
+        return child.is_running() and child.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _beats(path: Path, found: Holder) -> bool:

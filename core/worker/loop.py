@@ -79,12 +79,19 @@ class Loop:
                     retry_s = 1.0
                 except StorageUnusable as error:
                     self._suffer(error)
-                    wake, retry_s = self.clock.now() + timedelta(seconds=retry_s), min(LONGEST_RETRY_S, retry_s * 2)
+                    wake, retry_s = self._again(retry_s)
+                except Exception as error:  # noqa: BLE001 - a worker that died of it would fire nothing at all
+                    self._fault("turn_failed", error)
+                    wake, retry_s = self._again(retry_s)
                 self.turned()
                 await self._wait(wake, watch)
         finally:
             beating.cancel()
             await asyncio.gather(beating, return_exceptions=True)
+
+    def _again(self, retry_s: float) -> tuple[datetime, float]:
+        """Return when to try again, and how long to wait after that one fails as well."""
+        return self.clock.now() + timedelta(seconds=retry_s), min(LONGEST_RETRY_S, retry_s * 2)
 
     async def turn(self) -> datetime:
         """Make one pass of each kind; return when the next one is due."""
@@ -174,6 +181,11 @@ class Loop:
             self.pulse.note_error(error.code, error.sentence())
         self._ailing = True
 
+    def _fault(self, event: str, error: Exception) -> None:
+        """Tell of a fault of our own, with where it happened; Health shows it."""
+        self.log.problem(event, error=error)
+        self.pulse.note_error("internal_error", f"{type(error).__name__}: {error}"[:500])
+
     def _recovered(self) -> None:
         if self._ailing:
             self.log.info("storage_usable", admitting=True)
@@ -189,6 +201,8 @@ class Loop:
                 await asyncio.to_thread(self._prune)
             except StorageUnusable as error:
                 self._suffer(error)
+            except Exception as error:  # noqa: BLE001 - without a heartbeat a healthy worker looks dead
+                self._fault("beat_failed", error)
             await asyncio.sleep(EVERY_S)
 
     def _prune(self) -> None:

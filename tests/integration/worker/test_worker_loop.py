@@ -47,7 +47,9 @@ class Running:
 
     def logged(self) -> list[str]:
         """Return the events in the log."""
-        return [json.loads(line)["event"] for line in log_path(self.world.path).read_text().splitlines()]
+        path = log_path(self.world.path)
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line)["event"] for line in text.splitlines()]
 
 
 @asynccontextmanager
@@ -124,6 +126,19 @@ async def test_a_jump_of_the_clock_is_one_audited_event_and_one_decision(world: 
     assert [json.loads(row["detail"])["seconds"] for row in events] == [28_830.0]
     assert [(row["reason"], row["count"]) for row in world.occurrences()] == [("coalesced", 480)]
     assert it.logged().count("clock_jumped") == 1
+
+
+async def test_a_fault_of_our_own_is_told_and_survived(world: World) -> None:
+    world.trigger("tick")
+    async with running(world) as it:
+        world.sql("ALTER TABLE pause_window RENAME TO hidden")
+        world.clock.advance(timedelta(seconds=60))
+        while "turn_failed" not in it.logged():
+            await it.turn()
+        world.sql("ALTER TABLE hidden RENAME TO pause_window")
+        world.clock.advance(timedelta(seconds=30))
+        await it.until("SELECT 1 FROM work WHERE status = 'completed'")
+    assert [error["code"] for error in it.loop.pulse.errors][:1] == ["internal_error"]
 
 
 async def test_a_full_disk_is_told_once_stops_admission_and_is_survived(world: World) -> None:

@@ -174,6 +174,6 @@ def test_starting_on_something_that_is_no_database_says_so_at_once(tmp_path: Pat
 def test_a_worker_that_cannot_come_up_is_told_with_its_last_words(database: Path) -> None:
     Deck.open(database).close()
     lock_path(database).mkdir()
-    with pytest.raises(Precondition, match="did not start: the worker's lock .* cannot be made"):
+    with pytest.raises(Precondition, match=r"did not start: the worker's lock .* cannot be made"):
         control.start_detached(database)
     lock_path(database).rmdir()
