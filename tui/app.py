@@ -57,7 +57,8 @@ class DeckApp(App[None]):
         self.read_only_by_hand = False
         for theme in themes():
             self.register_theme(theme)
-        self.theme = self.config.theme
+        self.set_reactive(DeckApp.theme, self.config.theme)
+        self.stylesheet.set_variables(self.get_css_variables())
         self._modes = {place.mode: partial(self._make_place, place.mode) for place in PLACES}
 
     @cached_property
@@ -79,6 +80,10 @@ class DeckApp(App[None]):
         """Open the deck once the first frame is on the terminal."""
         self.history.visit(Location(self.DEFAULT_MODE))
         self.call_after_refresh(self._begin)
+
+    def on_unmount(self) -> None:
+        """Let go of what still waits: leaving never waits for the database."""
+        self.gateway.abandon()
 
     def _begin(self) -> None:
         self.gateway.start(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -76,16 +76,21 @@ class Gateway:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(SHARE_S)
         try:
-            self._deck.set_result(self._open_deck())
+            deck = self._open_deck()
+            if not self._deck.set_running_or_notify_cancel():
+                deck.close()
+                return
+            self._deck.set_result(deck)
         except BaseException as fault:  # noqa: BLE001  every asker is told, whatever it was
-            self._deck.set_exception(fault)
+            if not self._deck.done():
+                self._deck.set_exception(fault)
         finally:
             sys.setswitchinterval(usual)
 
     @property
     def ready(self) -> bool:
         """Tell whether the deck is open."""
-        return self._deck.done() and self._deck.exception() is None
+        return self._deck.done() and not self._deck.cancelled() and self._deck.exception() is None
 
     def ask(
         self,
@@ -117,6 +122,8 @@ class Gateway:
         reply: Callable[[], None]
         try:
             reply = partial(then, call(self._deck.result()))
+        except CancelledError:
+            return
         except TriggerdeckError as refusal:
             reply = partial(self._refuse, asker, failed, refusal)
         except Exception as fault:  # noqa: BLE001  told on the screen and kept for whoever looks
@@ -132,6 +139,10 @@ class Gateway:
             failed(refusal)
         else:
             asker.app.post_message(Refused(refusal))
+
+    def abandon(self) -> None:
+        """Let every question that still waits for the deck go: the app ends."""
+        self._deck.cancel()
 
     def close(self) -> None:
         """Close the deck if it was opened."""

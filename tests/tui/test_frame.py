@@ -97,10 +97,10 @@ async def test_each_place_keeps_its_own_stack(database: Path, clock: ManualClock
 async def test_back_forward_and_last_view(database: Path, clock: ManualClock) -> None:
     async with opened(database, clock) as driver:
         modes = []
-        for key in ("2", "3", "left_square_bracket", "right_square_bracket", "minus", "minus"):
+        for key in ("3", "4", "left_square_bracket", "right_square_bracket", "minus", "minus"):
             await driver.press(key)
             modes.append(driver.app.current_mode)
-        assert modes == ["timeline", "occurrences", "timeline", "occurrences", "timeline", "occurrences"]
+        assert modes == ["occurrences", "work", "occurrences", "work", "occurrences", "work"]
 
 
 async def test_go_to_takes_an_alias_with_a_filter(database: Path, clock: ManualClock) -> None:
@@ -139,7 +139,11 @@ async def test_the_palette_says_why_an_action_is_closed(database: Path, clock: M
 
 async def test_closed_keys_are_faint_in_the_footer(database: Path, clock: ManualClock) -> None:
     async with opened(database, clock, read_only=True) as driver:
-        tones = {piece.text.split()[0]: piece.tone for piece in driver.place.query_one(Footer).line(120) if piece.text.strip()}
+        tones = {
+            piece.text.split()[0]: piece.tone
+            for piece in driver.place.query_one(Footer).line(120)
+            if piece.text.strip()
+        }
         assert tones["run"] == "faint"
         assert tones["filter"] == "dim"
 
@@ -227,7 +231,9 @@ def test_history_forgets_what_lay_ahead_after_a_new_turn() -> None:
     assert history.back() == Location("work")
 
 
-async def test_a_file_that_is_not_ours_ends_the_deck_with_one_sentence_and_status_6(tmp_path: Path, clock: ManualClock) -> None:
+async def test_a_file_that_is_not_ours_ends_the_deck_with_one_sentence_and_status_6(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("dear sir")
     async with opened(file, clock) as driver:
@@ -239,7 +245,9 @@ def test_an_unusable_storage_is_what_status_6_stands_for() -> None:
     assert StorageUnusable.exit_status == 6
 
 
-async def test_a_list_that_was_hidden_while_things_changed_is_renewed_on_return(database: Path, clock: ManualClock) -> None:
+async def test_a_list_that_was_hidden_while_things_changed_is_renewed_on_return(
+    database: Path, clock: ManualClock
+) -> None:
     async with opened(database, clock) as driver, deck_on(database, clock) as deck:
         await driver.press("3")
         deck.disable("crm-pull")

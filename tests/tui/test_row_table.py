@@ -48,7 +48,9 @@ class Bench(App[None]):
 
 
 @asynccontextmanager
-async def table_of(total: int, *, size: tuple[int, int] = (80, 20)) -> AsyncIterator[tuple[Bench, RowTable[str], Pilot[None]]]:
+async def table_of(
+    total: int, *, size: tuple[int, int] = (80, 20)
+) -> AsyncIterator[tuple[Bench, RowTable[str], Pilot[None]]]:
     app = Bench(total)
     async with app.run_test(size=size) as pilot:
         table = app.query_one(RowTable)
