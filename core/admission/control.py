@@ -71,15 +71,13 @@ def definition_saved(tx: Transaction, scope: Scope, stored: Saved, previous: Sav
     """Keep the Trigger's state true to a definition that was just stored.
 
     A change of the schedule or of `enabled` records what was undecided as `definition_changed` and moves the mark to
-    now; any other change moves nothing. Raise `Invalid` for a rule that can never fire again.
+    now; any other change moves nothing..
     """
     plan = plan_of(scope.workspace_id, stored.uid, stored.generation, stored.definition)
     enabled = bool(stored.definition.get("enabled"))
     old = statements.states_of(tx, [stored.uid]).get(stored.uid)
     reruled = previous is None or previous.definition.get("source") != stored.definition.get("source")
     toggled = old is None or old.enabled != enabled
-    if reruled or (toggled and enabled):
-        _refuse_silence(plan, now)
     mark = epoch_seconds(now) if old is None or old.mark_at is None else epoch_seconds(old.mark_at)
     if old is not None and (reruled or toggled):
         mark = _withdraw(tx, old, previous, now).mark
@@ -121,13 +119,6 @@ def _named(old: StateRow | None, scope: Scope, stored: Saved, plan: Plan, *, ena
         flow_namespace=plan.target.namespace,
         flow_name=plan.target.name,
     )
-
-
-def _refuse_silence(plan: Plan, now: datetime) -> None:
-    if plan.schedule.never_again(epoch_seconds(now)):
-        message = f"can never fire again after {format_instant(now)}"
-        fault = Fault("definition.source.schedule", message, "choose a later time or bound", code="never_fires")
-        raise Invalid([fault])
 
 
 def _withdraw(tx: Transaction, state: StateRow, previous: Saved | None, now: datetime) -> Judgement:

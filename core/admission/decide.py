@@ -6,8 +6,8 @@ Two steps, since what may fire decides which facts are needed:
    ranges (paused, missed) and at most one candidate. It counts by arithmetic and never walks.
 2. `admit` says what becomes of the candidate, given who may do what, what the target is and what is still active.
 
-`catchUp`, `join`, `buffer` and `replace` have their place in the types; `unsupported` refuses them for now. Nominal and
-due times are integer epoch seconds, `now` is epoch seconds with a fraction.
+`catchUp`, `join`, `buffer` and `replace` have their place in the types; a definition that names them is refused where
+it is read. Nominal and due times are integer epoch seconds, `now` is epoch seconds with a fraction.
 """
 
 from __future__ import annotations
@@ -47,14 +47,6 @@ class Policy:
     misfire_threshold_s: float = 60.0
     overlap: Overlap = "skip"
     max_active: int | None = None
-
-    def unsupported(self) -> str | None:
-        """Return a sentence where the policy is one that this version does not carry out yet."""
-        if self.misfire == "catchUp":
-            return "misfirePolicy catchUp is not supported yet; use skip or fireOnce"
-        if self.overlap in ("join", "buffer", "replace"):
-            return f"concurrencyPolicy {self.overlap} is not supported yet; use skip or allow"
-        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,19 +235,3 @@ def test_allow_fires_up_to_max_active(limit: int | None, fires: bool) -> None:
 def test_nothing_active_lets_a_fire_start_with_its_own_reason() -> None:
     coalesced = Candidate(3_600, 3_600, "coalesced", 4, 0, 3_600)
     assert admit(coalesced, Policy(), Facts()).reason == "coalesced"
-
-
-@pytest.mark.parametrize(
-    ("policy", "word"),
-    [
-        (Policy(misfire="catchUp"), "catchUp"),
-        (Policy(overlap="join"), "join"),
-        (Policy(overlap="buffer"), "buffer"),
-        (Policy(overlap="replace"), "replace"),
-    ],
-)
-def test_policies_of_a_later_version_are_refused_by_name(policy: Policy, word: str) -> None:
-    sentence = policy.unsupported()
-    assert sentence is not None
-    assert word in sentence
-    assert "use " in sentence
