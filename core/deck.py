@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from core import views
 from core.access import audit
 from core.access import scope as scopes
 from core.access.service import open_scope
-from core.admission import control
+from core.admission import control, marks
 from core.clock import Clock, SystemClock
 from core.errors import Denied, Fault, Invalid
 from core.flows import publishing
@@ -34,6 +34,7 @@ from core.settings import database_path
 from core.storage import read_machinery
 from core.storage.opening import open_store, schema_version
 from core.storage.store import Store, Transaction
+from core.upkeep import commands as upkeep
 from core.work import service as works
 
 
@@ -236,6 +237,12 @@ class Deck:
             now = self._clock.now()
             return control.run_now(tx, self._scope, self._in(namespace), name, values=input, now=now)
 
+    def move_mark(self, name: str, *, to: datetime, note: str, namespace: str | None = None) -> views.Effect:
+        """Move a Trigger's mark back, with a reason; what lies above it is decided anew, with no second Work."""
+        with self._writing() as tx:
+            where, now = self._in(namespace), self._clock.now()
+            return marks.move_mark(tx, self._scope, where, name, to=to, note=note, now=now)
+
     # -- schedules ---------------------------------------------------------------------------------------------------
 
     def preview(
@@ -405,6 +412,25 @@ class Deck:
             where = self._in(namespace)
             return works.test_fire(tx, self._scope, where, flow, dict(input or {}), self._clock.now())
 
+    # -- upkeep ------------------------------------------------------------------------------------------------------
+
+    def doctor(self, *, repair: bool = False) -> views.DoctorReport:
+        """Examine history, machinery and file, reading all of it; with `repair` put right what is safe to."""
+        if not repair:
+            return upkeep.examine(self._store, self._scope, self._clock)
+        with self._changing():
+            return upkeep.repair(self._store, self._scope, self._clock)
+
+    def prune(self, *, older_than: timedelta | None = None) -> views.PruneReport:
+        """Delete old history now, in short transactions: by the usual policy, or all that is older than an age."""
+        with self._changing():
+            return upkeep.prune(self._store, self._scope, self._clock, older_than)
+
+    def backup(self, path: str | Path) -> views.BackupReport:
+        """Copy the database to a new file while everything goes on; `core.upkeep.restore` puts it in place."""
+        with self._changing():
+            return upkeep.backup(self._store, self._scope, self._clock, path)
+
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _in(self, namespace: str | None) -> str:
@@ -423,11 +449,16 @@ class Deck:
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:
         """Open a writing transaction; a denial inside is audited in a transaction of its own."""
+        with self._changing(), self._store.write() as tx:
+            yield tx
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Refuse changes of a read-only deck; audit a denial inside."""
         if self._scope.read_only:
             raise Denied("this deck is open read-only", "open it without --read-only to change anything")
         try:
-            with self._store.write() as tx:
-                yield tx
+            yield
         except Denied as denied:
             audit.denied(self._store, self._scope, denied, self._clock.now())
             raise

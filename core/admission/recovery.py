@@ -44,7 +44,8 @@ def rebased(state: StateRow, plan: Plan) -> tuple[StateRow, tuple[Range, ...]]:
         return state, ()
     moved = moved_mark(plan, mark, state.mark_wall)
     passed = withdraw(plan.schedule, "superseded", mark=mark, until=moved, note="its wall time was decided before")
-    return replace(state, mark_at=from_epoch(moved), decided_from=state.mark_at), passed.ranges
+    known_from = max(filter(None, (state.mark_at, state.decided_from)), default=None)
+    return replace(state, mark_at=from_epoch(moved), decided_from=known_from), passed.ranges
 
 
 def moved_mark(plan: Plan, mark: int, wall: str) -> int:
