@@ -12,11 +12,13 @@ from tui.present.lines import Tone
 DARK: dict[str, str] = {
     "back": "#10141a", "raised": "#161c24", "line": "#2a3441", "cursor": "#1f3247", "cursor-dim": "#1a222c",
     "marked": "#2b2a16", "text": "#d3dae3", "dim": "#8793a3", "faint": "#566273", "strong": "#f4f7fb",
+    "calm": "#41705a",
     "ok": "#6cc495", "warn": "#e3b04b", "bad": "#f0736a", "busy": "#62b3f0", "accent": "#8fb8ff", "hit": "#3c3510",
 }  # fmt: skip
 LIGHT: dict[str, str] = {
     "back": "#fbfbf9", "raised": "#f1f1ec", "line": "#d0d3d6", "cursor": "#d5e4f7", "cursor-dim": "#e8ebee",
     "marked": "#f8efcf", "text": "#25303b", "dim": "#5b6875", "faint": "#8b959e", "strong": "#0a1118",
+    "calm": "#93c2a8",
     "ok": "#1c7a4a", "warn": "#8f6200", "bad": "#b3261e", "busy": "#0b63ad", "accent": "#2b50b8", "hit": "#ffe89a",
 }  # fmt: skip
 PALETTES: dict[str, dict[str, str]] = {"deck-dark": DARK, "deck-light": LIGHT}

@@ -66,7 +66,7 @@ def shown(app: Bench) -> list[str]:
 async def test_a_hundred_thousand_rows_fetch_and_draw_what_a_hundred_do() -> None:
     costs = []
     for total in (100, 100_000):
-        async with table_of(total) as (app, table, pilot):
+        async with __of(total) as (app, table, pilot):
             await pilot.press("j", "j", "k")
             costs.append((len(app.fetched), app.drawn))
     assert costs[0] == costs[1]
@@ -114,7 +114,7 @@ async def test_a_row_that_went_leaves_the_cursor_where_it_was() -> None:
 
 
 async def test_an_answer_to_an_older_question_is_dropped() -> None:
-    async with table_of(10) as (app, table, pilot):
+    async with table_of(10) as (_, table, pilot):
         old = table.epoch
         table.reset()
         table.put_page(Page(("stale",), 1, 0), old)

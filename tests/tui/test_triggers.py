@@ -220,3 +220,12 @@ async def test_preview_shows_fires_in_three_zones(database: Path, clock: ManualC
         assert "you (New_York)" in driver.text
         assert "Mon 30 Mar 02:30 +02" in driver.text
         assert "Mon 00:30Z" in driver.text
+
+
+async def test_marking_all_marks_also_what_was_never_in_sight(many: Callable[[int], Path], clock: ManualClock) -> None:
+    database = many(130)
+    async with opened(database, clock) as driver, deck_on(database, clock) as deck:
+        await driver.press("asterisk")
+        assert "135 marked" in driver.bar(Crumb)
+        await driver.press("t", "y")
+        assert {row.phase for row in deck.triggers(limit=None).rows} == {"disabled"}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.present.lines import Line, Piece, fit, line
+from tui.present.lines import Line, Piece, clip_left, fit, line
 
 GAP = 2
 
@@ -15,7 +15,8 @@ GAP = 2
 class Column:
     """One column: `width` cells at least; `grow` shares what is left, up to `most` cells.
 
-    Where the width does not suffice, the column with the highest `drop` goes first; 0 never goes.
+    Where the width does not suffice, the column with the highest `drop` goes first; 0 never goes. A cell whose
+    `newest_right` is set is cut at its left end.
     """
 
     key: str
@@ -26,6 +27,7 @@ class Column:
     most: int = 200
     align: Literal["left", "right"] = "left"
     sort: str = ""
+    newest_right: bool = False
 
 
 def layout(columns: Sequence[Column], cells: int) -> tuple[int, ...]:
@@ -71,7 +73,8 @@ def row_line(cells: Sequence[Line], columns: Sequence[Column], widths: Sequence[
     parts: list[Line] = []
     for cell, column, cells_wide in zip(cells, columns, widths, strict=True):
         if cells_wide:
-            parts.append(fit(cell, cells_wide, column.align))
+            kept = clip_left(cell, cells_wide) if column.newest_right else cell
+            parts.append(fit(kept, cells_wide, column.align))
     return line(*_between(parts))
 
 

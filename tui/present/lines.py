@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-Tone = Literal["", "dim", "faint", "strong", "ok", "warn", "bad", "busy", "accent", "head", "hit", "key", "bar"]
+Tone = Literal["", "dim", "faint", "strong", "ok", "calm", "warn", "bad", "busy", "accent", "head", "hit", "key", "bar"]
 
 
 class Piece(NamedTuple):
@@ -56,6 +56,18 @@ def clip(row: Line, cells: int, ellipsis: str = "…") -> Line:
             break
         kept.append(piece)
         left -= size
+    return tuple(kept)
+
+
+def clip_left(row: Line, cells: int) -> Line:
+    """Keep the last `cells` of a line of single-cell characters."""
+    over = width(row) - cells
+    kept: list[Piece] = []
+    for piece in row:
+        cut = min(max(over, 0), len(piece.text))
+        over -= cut
+        if piece.text[cut:]:
+            kept.append(Piece(piece.text[cut:], piece.tone))
     return tuple(kept)
 
 

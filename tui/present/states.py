@@ -18,7 +18,7 @@ PHASES: dict[str, tuple[str, Tone, str]] = {
     "degraded": ("!", "bad", "degraded"),
 }
 OUTCOMES: dict[str, tuple[str, Tone]] = {
-    "s": ("▇", "ok"),
+    "s": ("▇", "calm"),
     "r": ("▅", "busy"),
     "f": ("✕", "bad"),
     "c": ("⊘", "warn"),

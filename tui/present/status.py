@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tui.present.lines import Line, Piece, Tone, clean, join, line, spread, width
-from tui.present.times import clock_text
+from tui.present.times import clock_text, short_zone
 
 if TYPE_CHECKING:
     from core.views import Status
@@ -31,13 +31,17 @@ class FrameFacts:
 
 
 def status_line(facts: FrameFacts, cells: int) -> Line:
-    """Return the line; the places give way first: their names, then the line of them."""
-    left = join((_workspace(facts), _worker(facts), _clock(facts), _inbox(facts), _locked(facts)))
-    room = cells - width(left) - 3
-    for places in (_places(facts, names=True), _places(facts, names=False)):
-        if width(places) <= room:
-            return spread(line(" ", left), line(places, " "), cells)
-    return line(" ", left)
+    """Return the line; where it is tight, the zone's area goes first, then the places' names, then the places."""
+    for names in (True, False):
+        for zone in (facts.zone, short_zone(facts.zone)):
+            left, places = _left(facts, zone), _places(facts, names=names)
+            if width(left) + width(places) + 3 <= cells:
+                return spread(line(" ", left), line(places, " "), cells)
+    return line(" ", _left(facts, short_zone(facts.zone)))
+
+
+def _left(facts: FrameFacts, zone: str) -> Line:
+    return join((_workspace(facts), _worker(facts), _clock(facts, zone), _inbox(facts), _locked(facts)))
 
 
 def _workspace(facts: FrameFacts) -> Line:
@@ -55,8 +59,8 @@ def _worker(facts: FrameFacts) -> Line:
     )
 
 
-def _clock(facts: FrameFacts) -> Line:
-    return line(Piece(f"{facts.zone} ", "dim"), clock_text(facts.now, facts.zone))
+def _clock(facts: FrameFacts, zone: str) -> Line:
+    return line(Piece(f"{zone} ", "dim"), clock_text(facts.now, facts.zone))
 
 
 def _inbox(facts: FrameFacts) -> Line:

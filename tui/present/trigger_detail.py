@@ -34,7 +34,7 @@ def detail_lines(view: TriggerView, now: datetime, zone: str, cells: int) -> lis
     ]
     parts = [
         head,
-        _fires(view.fires, now),
+        _fires(view.fires, now, cells),
         _facts(view, cells),
         _active(view.active_work, now),
         _history(view, now, zone),
@@ -80,23 +80,26 @@ def _notes(view: TriggerView, cells: int) -> list[Line]:
     return [line(), *rows] if rows else []
 
 
-def _fires(fires: tuple[FireView, ...], now: datetime) -> list[Line]:
+def _fires(fires: tuple[FireView, ...], now: datetime, cells: int) -> list[Line]:
     if not fires:
         return []
-    return [_head("next"), *(fire_line(fire, now) for fire in fires[:5])]
+    rows = [_head("next")]
+    for fire in fires[:5]:
+        rows.append(fire_line(fire, now))
+        rows += [line("    ", row) for note in fire.notes for row in wrap(note, max(cells - 4, 10), "warn")]
+    return rows
 
 
 def fire_line(fire: FireView, now: datetime) -> Line:
-    """Return one coming fire: wall time with offset, how far, and what is special about it."""
-    note = line(Piece("  ⚠ " + clean(fire.notes[0]), "warn")) if fire.notes else ()
+    """Return one coming fire: wall time with offset and how far it is; marked where something is special about it."""
     if fire.skipped or fire.nominal_at is None:
-        return line(Piece(f"✕ {_wall(fire.wall)}", "warn"), note)
-    gap = until(fire.nominal_at, now)
+        return line(Piece(f"✕ {_wall(fire.wall)} —", "warn"))
+    offset_told = offset_text(fire.offset_s) if fire.zone != "UTC" else "Z"
     return line(
-        f"  {_wall(fire.wall)} ",
-        Piece(offset_text(fire.offset_s) if fire.zone != "UTC" else "Z", "dim"),
-        Piece(f"{gap:>9}", "dim"),
-        note,
+        Piece("! " if fire.notes else "  ", "warn"),
+        f"{_wall(fire.wall)} ",
+        Piece(offset_told, "dim"),
+        Piece(f"{until(fire.nominal_at, now):>9}", "dim"),
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tui.widgets.filter_input import FilterInput
 
 Row = TypeVar("Row")
+MARKED_MOST = 10_000
 
 
 class TablePlace(Place, Generic[Row]):
@@ -144,6 +145,15 @@ class TablePlace(Place, Generic[Row]):
     def renew(self) -> None:
         """Fetch the rows in sight again."""
         self.table.renew()
+
+    def on_row_table_all_wanted(self, message: RowTable.AllWanted[Row]) -> None:
+        """Fetch every row of the filter and mark it."""
+        table, total = message.table, min(message.total, MARKED_MOST)
+        self.ask(
+            lambda deck: self.fetch(deck, 0, total),
+            lambda page: table.mark_rows(page.rows),
+            group=f"{self.place_id}.all",
+        )
 
     def on_row_table_marks_changed(self) -> None:
         """Draw the count of marks."""

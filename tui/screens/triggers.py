@@ -45,7 +45,7 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         Column("schedule", "schedule", 16, drop=2, grow=3, most=48),
         Column("next", "next", 12, sort="next"),
         Column("in", "in", 6, drop=1, align="right"),
-        Column("recent", "last 20", 10, drop=3, grow=1, most=20, sort="last"),
+        Column("recent", "last", 10, drop=3, grow=1, most=20, sort="last", newest_right=True),
     )
     SORTS = ("next", "name", "last", "phase")
     EMPTY = "no Trigger matches; a writes a new one, escape takes the filter away"
@@ -95,9 +95,8 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
 
     def targets(self) -> tuple[Target, ...]:
         """Return the marked Triggers, or the one under the cursor."""
-        known = {self.row_key(row): row for row in self.table.loaded()}
         if self.table.marks:
-            return tuple(_target(known[key]) for key in sorted(self.table.marks) if key in known)
+            return tuple(map(_target, self.table.marked_rows()))
         return (_target(self.current),) if self.current is not None else ()
 
     # -- detail ---------------------------------------------------------------------------------------------------

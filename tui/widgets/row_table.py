@@ -76,6 +76,13 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
             super().__init__()
             self.table, self.marks = table, marks
 
+    class AllWanted(Message, Generic[Item]):
+        """Every row of the filter is to be marked: fetch all and give them to `mark_rows`."""
+
+        def __init__(self, table: RowTable[Item], total: int) -> None:
+            super().__init__()
+            self.table, self.total = table, total
+
     def __init__(
         self,
         columns: Iterable[Column],
@@ -101,6 +108,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
         self._anchor: int | None = None
         self._held_key = ""
         self._sought = ""
+        self._far: dict[str, Row] = {}
         self._drawn: dict[int, Strip] = {}
 
     # -- rows -----------------------------------------------------------------------------------------------------
@@ -256,14 +264,33 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
         elif name == "mark_range":
             self._mark_range()
         elif name == "mark_all":
-            loaded = frozenset(map(self._key, self.loaded()))
-            self.set_marks(frozenset() if loaded <= self.marks else self.marks | loaded)
+            self._mark_all()
 
     def set_marks(self, marks: frozenset[str]) -> None:
         """Mark exactly these keys."""
         self.marks = marks
         self.refresh()
         self.post_message(self.MarksChanged(self, marks))
+
+    def _mark_all(self) -> None:
+        rows = self.loaded()
+        if rows and len(self.marks) >= (self.total or 0):
+            self.set_marks(frozenset())
+        elif len(rows) < (self.total or 0):
+            self.post_message(self.AllWanted(self, self.total or 0))
+        else:
+            self.mark_rows(rows)
+
+    def mark_rows(self, rows: Iterable[Row]) -> None:
+        """Mark these rows too and remember them, loaded or not."""
+        found = {self._key(row): row for row in rows}
+        self._far |= found
+        self.set_marks(self.marks | frozenset(found))
+
+    def marked_rows(self) -> tuple[Row, ...]:
+        """Return the marked rows, as they are loaded now or as they were when they were marked, by key."""
+        known = self._far | {self._key(row): row for row in self.loaded()}
+        return tuple(known[key] for key in sorted(self.marks) if key in known)
 
     def _mark_one(self) -> None:
         if self.row is not None:
