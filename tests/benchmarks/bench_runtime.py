@@ -1,10 +1,10 @@
 """Figures of the runtime; run with `python -m tests.benchmarks.bench_runtime [seconds]`.
 
-    latency      nominal time to first step started, a real idle worker process, a Trigger that fires every second
-    throughput   runs of one step a second, through outbox, interpreter, our file and each engine
-    engine       empty segments a second through the engine alone
-    idle         share of one core that an idle engine takes
-    waiting      what 200 runs that wait for a person cost
+latency      nominal time to first step started, a real idle worker process, a Trigger that fires every second
+throughput   runs of one step a second, through outbox, interpreter, our file and each engine
+engine       empty segments a second through the engine alone
+idle         share of one core that an idle engine takes
+waiting      what 200 runs that wait for a person cost
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def latency(seconds: int) -> str:
         deck.close()
         lags = _lags(database)[3:]
     worst, middle = max(lags), statistics.median(lags)
-    return f"{len(lags)} fires: median {middle:.0f} ms, max {worst:.0f} ms; the worker took {100 * share:.1f} % of a core"
+    figures = f"{len(lags)} fires: median {middle:.0f} ms, max {worst:.0f} ms"
+    return f"{figures}; the worker took {100 * share:.1f} % of a core"
 
 
 def _lags(database: Path) -> list[float]:

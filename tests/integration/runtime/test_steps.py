@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 import psutil
 import pytest
 
+from core.clock import ManualClock
 from core.runtime import logs as log_bounds
 from tests.integration.runtime.conftest import MakeRig
-from tests.integration.runtime.rig import Rig, python, sh
+from tests.integration.runtime.rig import START, Rig, python, sh
 
 SECRET = 'correct horse/battery"staple'  # noqa: S105 - the test is that it shows nowhere
 
@@ -147,11 +149,15 @@ async def test_a_flows_timeout_also_ends_a_wait(rig: Rig) -> None:
     assert status(rig, work_id)[2] == "deadline"
 
 
-async def test_a_wait_ends_the_segment_and_holds_no_slot(rig: Rig) -> None:
-    work_id = rig.fire({"id": "pause", "wait": {"for": "PT0.3S"}}, sh("echo after", step_id="b"))
+async def test_a_wait_ends_the_segment_and_holds_no_slot(make_rig: MakeRig) -> None:
+    clock = ManualClock(START)
+    rig = await make_rig(clock=clock)
+    work_id = rig.fire({"id": "pause", "wait": {"for": "PT1H"}}, sh("echo after", step_id="b"))
     await rig.until_step(work_id, 0, "waiting")
     assert rig.run(work_id).status == "sleeping"
+    assert await rig.execution.pass_once() == START + timedelta(hours=1)
     assert rig.execution.running == 0
+    clock.advance(timedelta(hours=1))
     await rig.until(work_id)
     assert rig.log(work_id, "out") == ["after"]
 

@@ -49,13 +49,16 @@ async def test_a_writer_in_our_file_does_not_hold_up_the_engine(make_rig: MakeRi
             connection.execute("BEGIN IMMEDIATE")
 
 
-async def test_a_run_starts_without_waiting_for_any_poll(make_rig: MakeRig) -> None:
+async def test_a_run_is_started_directly_and_never_through_the_engines_polled_queue(
+    make_rig: MakeRig, tmp_path: Path
+) -> None:
     rig = await make_rig("engine")
-    began = rig.clock.monotonic()
-    for number in range(5):
-        work_id = rig.fire(sh("true"), name=f"flow-{number}")
-        await rig.until(work_id)
-    assert rig.clock.monotonic() - began < 5 * 0.8, "each would cost a second and more with the engine's queue"
+    rig.flow(sh("true"))
+    for _ in range(3):
+        await rig.until(rig.fire())
+    await rig.execution.drain(10)
+    queues = in_engine_file(tmp_path, "SELECT queue_name, recovery_attempts FROM workflow_status")
+    assert queues == [(None, 1)] * 3
 
 
 async def test_the_same_id_with_another_input_is_told_apart_even_after_a_restart(tmp_path: Path) -> None:
