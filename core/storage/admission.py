@@ -165,7 +165,8 @@ _INSERT_CHANGES = Bulk(
 _SAVE_STATES = Bulk(
     update(table_of(TriggerState))
     .where(_state.trigger_uid == bindparam("trigger_uid_", type_=_state.trigger_uid.type))
-    .values({name: bindparam(f"{name}_", type_=_state[name].type) for name in _MUTABLE})
+    .values({name: bindparam(f"{name}_", type_=_state[name].type) for name in _MUTABLE}),
+    attributes=True,
 )
 
 _READY = or_(_state.retry_at.is_(None), _state.retry_at <= bindparam("now", type_=Instant()))
@@ -225,7 +226,7 @@ _QUESTION = (
 )
 _ACTIVE = (
     select(_work.trigger_uid, _work.id, _work.status, _QUESTION)
-    .where(_listed(_work.trigger_uid), _work.status.in_(ACTIVE_WORK))
+    .where(_listed(_work.trigger_uid), _work.status.in_(ACTIVE_WORK), _work.ended_at.is_(None))
     .order_by(_work.created_at, _work.id)
 )
 _KNOWN = select(_occurrence.id).where(_listed(_occurrence.id))
@@ -382,7 +383,7 @@ def insert_states(tx: Transaction, rows: Sequence[StateRow]) -> None:
 
 def save_states(tx: Transaction, rows: Iterable[StateRow]) -> None:
     """Overwrite these Triggers' states."""
-    _SAVE_STATES.run(tx, ({f"{name}_": getattr(row, name) for name in _STATE_NAMES} for row in rows))
+    _SAVE_STATES.run(tx, rows)
 
 
 def set_revision_mark(tx: Transaction, uid: str, generation: int, mark: datetime) -> None:

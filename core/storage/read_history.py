@@ -180,13 +180,13 @@ def find_works(tx: Transaction, workspace_id: str, prefix: str) -> list[WorkRow]
 
 def active_works_of(tx: Transaction, trigger_uid: str) -> list[WorkRow]:
     """Return a Trigger's active Work, newest first."""
-    wanted = and_(_work.trigger_uid == trigger_uid, _work.status.in_(ACTIVE_WORK))
+    wanted = and_(_work.trigger_uid == trigger_uid, _work.status.in_(ACTIVE_WORK), _work.ended_at.is_(None))
     return _works(tx.all(_work_rows().where(wanted).order_by(_work.created_at.desc())), tx)
 
 
 def failed_since(tx: Transaction, trigger_uid: str, since: datetime) -> int:
-    """Return how many Works of a Trigger failed since `since`."""
-    wanted = and_(_work.trigger_uid == trigger_uid, _work.status == "failed", _work.ended_at >= since)
+    """Return how many Works of a Trigger that were made since `since` failed."""
+    wanted = and_(_work.trigger_uid == trigger_uid, _work.status == "failed", _work.created_at >= since)
     return int(tx.scalar(select(func.count()).select_from(Work).where(wanted)))
 
 
@@ -286,8 +286,8 @@ def _occurrence_sources(tx: Transaction, workspace_id: str, query: OccurrenceQue
         wanted.append(_occurrence.at < query.until)
     if query.trigger is None:
         return [and_(*wanted)]
-    uids = _uids_named(tx, workspace_id, query.trigger)
-    return [and_(*wanted, _occurrence.trigger_uid == uid) for uid in uids]
+    uids = _uids_named(tx, workspace_id, query.trigger)  # of this workspace, which need not be compared again
+    return [and_(*wanted[1:], _occurrence.trigger_uid == uid) for uid in uids]
 
 
 def _uids_named(tx: Transaction, workspace_id: str, name: str) -> list[str]:
@@ -368,7 +368,7 @@ def _work_row(row: Any, steps_total: int) -> WorkRow:
 
 def _work_sources(tx: Transaction, workspace_id: str, query: WorkQuery) -> list[ColumnElement[bool]]:
     """Return the conditions of a query: one, or one for each Trigger that ever had the wanted name."""
-    few = query.active is True or query.trigger is not None or query.status is not None
+    few = query.active is True or query.status is not None
     # Few rows are active: the planner is kept from walking the whole history in order to find them.
     place = without_index(_work.workspace_id) if few else _work.workspace_id
     wanted: list[ColumnElement[bool]] = [place == workspace_id]
@@ -380,5 +380,5 @@ def _work_sources(tx: Transaction, workspace_id: str, query: WorkQuery) -> list[
         wanted.append(_work.created_at >= query.since)
     if query.trigger is None:
         return [and_(*wanted)]
-    uids = _uids_named(tx, workspace_id, query.trigger)
-    return [and_(*wanted, _work.trigger_uid == uid) for uid in uids]
+    uids = _uids_named(tx, workspace_id, query.trigger)  # of this workspace, as above
+    return [and_(*wanted[1:], _work.trigger_uid == uid) for uid in uids]

@@ -172,7 +172,7 @@ def _joined() -> Any:
 def _records() -> Any:
     active = (
         select(func.count())
-        .where(_work.trigger_uid == _resource.uid, _work.status.in_(ACTIVE_WORK))
+        .where(_work.trigger_uid == _resource.uid, _work.status.in_(ACTIVE_WORK), _work.ended_at.is_(None))
         .correlate(table_of(Resource))
         .scalar_subquery()
     )

@@ -28,7 +28,9 @@ from core.storage.failures import translated
 from core.storage.tables import Change
 
 BUSY_TIMEOUT_MS = 15_000
-WAL_AUTOCHECKPOINT_PAGES = 1_000
+WAL_AUTOCHECKPOINT_PAGES = 8_000
+WAL_WORTH_CHECKPOINT_BYTES = 4_000_000
+CACHE_KIB = 8_000
 KEPT_CONNECTIONS = 8
 
 
@@ -145,6 +147,20 @@ class Store:
             rows = tx.connection.exec_driver_sql(f"PRAGMA quick_check({int(limit)})").all()
         return tuple(str(row[0]) for row in rows if row[0] != "ok")
 
+    def tidy(self) -> bool:
+        """Write a log of some size into the file, as far as no reader needs it; for idle times. Return whether it did.
+
+        Writers do so by themselves only where the log has grown large: a firing should not wait for it.
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if self.read_only or not log.exists() or log.stat().st_size < WAL_WORTH_CHECKPOINT_BYTES:
+            return False
+        with translated(self.path), self.engine.connect() as connection:
+            raw = connection.connection.dbapi_connection
+            if raw is not None:
+                raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        return True
+
     def close(self) -> None:
         """Close every connection."""
         with self._watch_lock:
@@ -221,6 +237,7 @@ def _configure(connection: Any, _record: Any) -> None:
         "synchronous=FULL",
         "foreign_keys=ON",
         f"wal_autocheckpoint={WAL_AUTOCHECKPOINT_PAGES}",
+        f"cache_size=-{CACHE_KIB}",
     )
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}").close()

@@ -245,8 +245,14 @@ class Work(SQLModel, table=True):
     __table_args__ = (
         Index("work_history", "workspace_id", "created_at", "id"),
         Index("work_status", "status", "created_at", "id"),
-        Index("work_trigger", "trigger_uid", "status"),
-        Index("work_trigger_history", "trigger_uid", "created_at", "id"),
+        Index(  # what overlap asks for at each firing: as small as there is active Work, however long the history
+            "work_active",
+            "trigger_uid",
+            "status",
+            sqlite_where=text("ended_at IS NULL"),
+            postgresql_where=text("ended_at IS NULL"),
+        ),
+        Index("work_trigger", "trigger_uid", "created_at", "id"),
         CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
     )
     id: str = Field(primary_key=True)

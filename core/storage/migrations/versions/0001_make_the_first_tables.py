@@ -259,10 +259,16 @@ sa.Table(
     sa.Column("cancel_requested_at", sa.BigInteger(), nullable=True),
     sa.Column("cancel_requested_by", sa.String(), nullable=True),
     sa.Column("principal_id", sa.String(), nullable=False),
+    sa.Index(
+        "work_active",
+        "trigger_uid",
+        "status",
+        sqlite_where=sa.text("ended_at IS NULL"),
+        postgresql_where=sa.text("ended_at IS NULL"),
+    ),
     sa.Index("work_history", "workspace_id", "created_at", "id"),
     sa.Index("work_status", "status", "created_at", "id"),
-    sa.Index("work_trigger", "trigger_uid", "status"),
-    sa.Index("work_trigger_history", "trigger_uid", "created_at", "id"),
+    sa.Index("work_trigger", "trigger_uid", "created_at", "id"),
     sa.CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
 )
 sa.Table(
