@@ -1,0 +1,58 @@
+"""Each named place ten times, some random moments, and proof that the harness finds harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from tests.kills.harm import forgetting_tries, forgetting_work, letting_steps_live
+from tests.kills.points import ARRANGED, ONCE_A_LIFE, named_places
+from tests.kills.pool import at_places, at_places_harmed, at_random, warm_pool
+from tests.kills.world import Unsound
+
+PLACES = named_places()
+TOGETHER = 5
+GROUPS = [PLACES[start : start + TOGETHER] for start in range(0, len(PLACES), TOGETHER)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    with warm_pool(1) as made:
+        yield made
+
+
+def test_every_arranged_place_is_in_the_source() -> None:
+    assert len(PLACES) >= 12
+    assert set(ARRANGED) | ONCE_A_LIFE <= set(PLACES)
+
+
+@pytest.mark.parametrize("places", GROUPS, ids=[group[0] for group in GROUPS])
+def test_a_worker_killed_ten_times_at_each_place_loses_nothing_and_doubles_nothing(
+    pool: ProcessPoolExecutor, places: tuple[str, ...]
+) -> None:
+    did = pool.submit(at_places, places, 10).result()
+    assert did["kills"] >= 10 * len(places)
+    assert did["occurrences"] > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_worker_killed_at_random_moments_loses_nothing_and_doubles_nothing(
+    pool: ProcessPoolExecutor, seed: int
+) -> None:
+    assert pool.submit(at_random, seed, PLACES, 10).result()["kills"] == 10
+
+
+@pytest.mark.parametrize(
+    ("harm", "place", "found"),
+    [
+        (letting_steps_live, "step.settled", "outlived their worker"),
+        (forgetting_tries, "step.recorded", "ran as attempts"),
+        (forgetting_work, "admission.after_commit", "admitted_without_work"),
+    ],
+)
+def test_the_harness_finds_harm(harm: Callable[[], None], place: str, found: str) -> None:
+    with warm_pool(1, fresh=True) as pool, pytest.raises(Unsound, match=found):
+        pool.submit(at_places_harmed, harm, [place], 4).result()
