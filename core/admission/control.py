@@ -71,7 +71,7 @@ def definition_saved(tx: Transaction, scope: Scope, stored: Saved, previous: Sav
     """Keep the Trigger's state true to a definition that was just stored.
 
     A change of the schedule or of `enabled` records what was undecided as `definition_changed` and moves the mark to
-    now; any other change moves nothing..
+    now; any other change moves nothing.
     """
     plan = plan_of(scope.workspace_id, stored.uid, stored.generation, stored.definition)
     enabled = bool(stored.definition.get("enabled"))

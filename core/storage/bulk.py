@@ -6,7 +6,8 @@ made of our tables, and values still pass their column types; only the walk over
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import Insert, Update
@@ -15,24 +16,33 @@ from sqlalchemy.dialects.sqlite.dml import Insert as SqliteInsert
 
 from core.storage.store import Transaction
 
-Row = Mapping[str, Any]
-
 
 class Bulk:
-    """One insert or update with a bound parameter for each value of a row."""
+    """One insert or update with a bound parameter for each value of a row.
 
-    def __init__(self, statement: Insert | SqliteInsert | Update) -> None:
+    Rows are mappings or, with `attributes`, objects; a parameter's name less a trailing underscore is the key.
+    """
+
+    def __init__(self, statement: Insert | SqliteInsert | Update, *, attributes: bool = False) -> None:
         dialect = sqlite_dialect(paramstyle="qmark")
         compiled: Any = statement.compile(dialect=dialect)
-        self._sql = str(compiled)
-        self._takes: list[tuple[str, Callable[[Any], Any] | None]] = [
-            (name, compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect))
-            for name in compiled.positiontup
+        keys = [name.removesuffix("_") for name in compiled.positiontup]
+        makes = [
+            compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in compiled.positiontup
         ]
+        self._sql = str(compiled)
+        self._read: Callable[[Any], Iterable[Any]] = attrgetter(*keys) if attributes else itemgetter(*keys)
+        self._makes = [(place, make) for place, make in enumerate(makes) if make is not None]
 
-    def run(self, tx: Transaction, rows: Iterable[Row]) -> None:
-        """Run the statement for every row; rows have a value for each parameter."""
-        takes = self._takes
-        values = [tuple([row[name] if make is None else make(row[name]) for name, make in takes]) for row in rows]
+    def run(self, tx: Transaction, rows: Iterable[Any]) -> None:
+        """Run the statement for every row."""
+        values = [self._values(row) for row in rows]
         if values:
             tx.connection.exec_driver_sql(self._sql, values)
+
+    def _values(self, row: Any) -> tuple[Any, ...]:
+        values = list(self._read(row))
+        for place, make in self._makes:
+            if values[place] is not None:
+                values[place] = make(values[place])
+        return tuple(values)
