@@ -62,7 +62,7 @@ def running_for_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     def insert_more(tx: Any, rows: Sequence[Any]) -> None:
         insert(tx, rows)
         tx.connection.exec_driver_sql(
-            "INSERT INTO work SELECT w.id || 'x', o.id, w.workspace_id, w.trigger_uid, w.trigger_name, w.namespace,"
+            "INSERT INTO work SELECT o.id, o.id, w.workspace_id, w.trigger_uid, w.trigger_name, w.namespace,"
             " w.title, w.flow_uid, w.flow_name, w.flow_namespace, w.flow_version, w.input, 'failed', NULL, NULL, NULL,"
             " 0, 0, w.created_at, NULL, w.created_at, NULL, NULL, w.principal_id"
             " FROM occurrence o, (SELECT * FROM work LIMIT 1) w WHERE o.outcome = 'skipped' AND NOT EXISTS"
