@@ -26,7 +26,7 @@ from core.errors import Precondition, StorageUnusable
 from core.settings import database_path
 from core.storage import access, admission, beats, enginefile, runs
 from core.storage import backup as files
-from core.storage.admission import StateRow
+from core.storage.admission import StateRow, Subject
 from core.storage.opening import open_store
 from core.storage.store import Store, Transaction
 from core.upkeep import incarnation
@@ -139,7 +139,7 @@ def _pass_over(store: Store, batch: Sequence[StateRow], now: datetime) -> int:
             covering: Sequence[Window] = windows.get(uid, ())
             mark = epoch_seconds(state.mark_at or now)
             made = withdraw(plan.schedule, "restored", mark=mark, until=epoch_seconds(now), windows=covering)
-            subject = rows.Subject(state, plan.generation, row.principal_id)
+            subject = Subject(state, plan.generation, row.principal_id)
             ranges += [rows.range_row(subject, part, moment) for part in (*passed, *made.ranges)]
             states.append(rows.projected(state, plan, made.mark, covering, now))
         admission.grow_ranges(tx, ranges)

@@ -77,7 +77,8 @@ class RetentionTask:
         self.batches_ms: list[float] = []
 
     def step(self) -> bool:
-        """Delete one batch, if a round is due; return whether there is more to do now."""
+        """Delete one batch, if a round is due, and keep SQLite's log short; return whether there is more to do now."""
+        self._store.tidy()
         if self._round is None:
             if not self._due():
                 return False
