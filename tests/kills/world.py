@@ -63,7 +63,8 @@ def manifests(folder: Path) -> str:
     flows = {"two": [first, second], "asks": [question, first], "hangs": [hang], "waits": [pause, first]}
     documents = [_document("Flow", name, {"steps": steps}) for name, steps in flows.items()]
     documents += [_trigger(f"two-{number}", "two", "0 0 6 * * ?") for number in range(10)]
-    others = {"hangs": "hangs", "asks": "asks", "waits": "waits", "bad": "two", "paused": "two"}
+    documents.append(_trigger("hangs", "hangs", "0 0 5 * * ?"))  # in flight before anything else
+    others = {"asks": "asks", "waits": "waits", "bad": "two", "paused": "two"}
     documents += [_trigger(name, flow, "0 30 6 * * ?") for name, flow in others.items()]
     documents.append(_trigger("hourly", "two", "0 0 * * * ?"))
     documents.append(_trigger("missing", "two", "0 0 7 * * ?", misfirePolicy="skip"))
