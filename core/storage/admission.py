@@ -16,7 +16,7 @@ from sqlalchemy import Text, and_, bindparam, delete, func, insert, or_, select,
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from core.storage.bulk import Bulk
-from core.storage.columns import Instant, table_of
+from core.storage.columns import Instant, table_of, without_index
 from core.storage.store import Transaction
 from core.storage.tables import (
     Change,
@@ -178,7 +178,8 @@ _SUBJECTS = select(
     )
 )
 _IS_DUE = (_state.enabled, _state.next_due_at <= bindparam("now", type_=Instant()), _READY)
-_IS_RETRIED = (_state.enabled, _state.retry_at <= bindparam("now", type_=Instant()), _state.next_due_at.is_(None))
+_UNPROJECTED = without_index(_state.next_due_at).is_(None)  # many are; few of them are to be looked at again
+_IS_RETRIED = (_state.enabled, _state.retry_at <= bindparam("now", type_=Instant()), _UNPROJECTED)
 # Two statements each, since one with OR would read every Trigger's row at each look.
 _DUE = _SUBJECTS.where(*_IS_DUE).order_by(_state.next_due_at).limit(bindparam("most"))
 _RETRY = _SUBJECTS.where(*_IS_RETRIED).order_by(_state.retry_at).limit(bindparam("most"))
