@@ -1,0 +1,109 @@
+"""A disk without space and a database that turns read-only while the worker runs: told once, waited for, survived."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from core.deck import Deck
+from core.storage.opening import open_store
+from core.upkeep.checker import check
+from core.views import WorkQuery
+from core.worker import control
+from core.worker.log import log_path
+from tests.integration.pressure.waiting import until
+
+MANIFESTS = """
+apiVersion: agentstration.io/v1
+kind: Flow
+metadata: {name: note}
+definition:
+  steps:
+    - {id: note, command: {argv: [sh, -c, "echo done"]}}
+---
+apiVersion: agentstration.io/v1
+kind: Trigger
+metadata: {name: every-second}
+definition:
+  enabled: true
+  source: {kind: schedule, schedule: {type: interval, every: PT1S, startAt: "2026-01-01T00:00:00Z"}}
+  target: {kind: flow, flow: {name: note}}
+  misfirePolicy: fireOnce
+  concurrencyPolicy: allow
+"""
+DISK_BYTES = 8 * 1024 * 1024
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a file system of a few megabytes, where this user may."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(place)]
+    made = subprocess.run(mount, capture_output=True, text=True, check=False) if os.geteuid() == 0 else None
+    if made is None or made.returncode != 0:
+        pytest.skip(f"needs to mount a file system: {made.stderr.strip() if made else 'not root'}")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.fixture
+def database(small_disk: Path) -> Iterator[Path]:
+    """Return a database on the small disk; its worker is stopped in the end."""
+    path = small_disk / "deck.sqlite3"
+    deck = Deck.open(path)
+    deck.apply(MANIFESTS)
+    deck.close()
+    yield path
+    control.stop(path)
+
+
+def fill(disk: Path) -> Path:
+    """Take all the space there is."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    return filler
+
+
+def completed(deck: Deck) -> int:
+    return deck.works(WorkQuery(status="completed"), limit=1).total
+
+
+@pytest.mark.slow
+def test_a_worker_on_a_full_disk_says_so_once_and_goes_on_by_itself_when_there_is_space(
+    small_disk: Path, database: Path
+) -> None:
+    log = small_disk.parent / "worker.log"
+    log_path(database).symlink_to(log)  # the log has space, so that what it says can be read
+    pid = control.start_detached(database)
+    deck = Deck.open(database)
+    until(lambda: completed(deck) >= 2, "some Work is done")
+
+    def told(event: str) -> int:
+        return [json.loads(line)["event"] for line in log.read_text().splitlines()].count(event)
+
+    for times in (1, 2):
+        filler = fill(small_disk)
+        until(lambda: told("storage_unusable") == times, "the worker says that the disk is full")  # noqa: B023 - called here
+        before = completed(deck)
+        filler.unlink()
+        until(lambda: told("storage_usable") == times, "the worker goes on")  # noqa: B023 - as above
+        until(lambda: completed(deck) > before + 2, "Work is done again")  # noqa: B023 - as above
+    assert control.status(database).pid == pid
+    assert control.stop(database)
+    deck.close()
+    store = open_store(database)
+    with store.read() as tx:
+        assert check(tx, now=store.clock.now()) == ()
+        ended = tx.connection.exec_driver_sql("SELECT DISTINCT status FROM work").scalars().all()
+    assert store.faults() == ()
+    store.close()
+    assert ended == ["completed"]
