@@ -58,6 +58,24 @@ def row(mode: str, wanted: Callable[[str], bool], *then: str) -> Act:
     return act
 
 
+def _is(text: str) -> Callable[[str], bool]:
+    return lambda shown: text in shown
+
+
+async def _edited(stage: Stage) -> None:
+    await row("1", _is("nightly-import"), "e")(stage)
+    stage.place.query_one("#row-expression Input").focus()
+    await stage.press("end", "ctrl+u")
+    await stage.type("0 30 2 * * MON-FRI")
+
+
+async def _changed(stage: Stage) -> None:
+    await _edited(stage)
+    await stage.press("ctrl+u")
+    await stage.type("0 45 2 * * ?")
+    await stage.press("ctrl+s")
+
+
 async def _faults(stage: Stage) -> None:
     await row("5", lambda text: "Numbers" in text, "a")(stage)
     await stage.type("90")
@@ -70,12 +88,17 @@ async def _raced(stage: Stage) -> None:
     await stage.press("a")
 
 
-def _is(text: str) -> Callable[[str], bool]:
-    return lambda shown: text in shown
-
-
 SCENES: tuple[Scene, ...] = (
     Scene("triggers", keys("1"), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
+    Scene("trigger", row("1", _is("nightly-import"), "enter"), sizes=(SMALL,)),
+    Scene("triggers-empty", keys("1"), empty=True, sizes=(SMALL,)),
+    Scene("editor", row("1", _is("nightly-import"), "e"), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
+    Scene("editor-fault", _edited, sizes=(LARGE,)),
+    Scene("editor-change", _changed),
+    Scene("zones", keys("1", "Z"), sizes=(SMALL,)),
+    Scene("palette", keys("1", "ctrl+p"), sizes=(SMALL,)),
+    Scene("go-to", keys("1", "colon"), sizes=(SMALL,)),
+    Scene("notifications", keys("1", "N"), sizes=(SMALL,)),
     Scene("timeline-day", keys("2"), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
     Scene("timeline-busiest", keys("2", "."), sizes=(LARGE,)),
     Scene("timeline-hours", keys("2", "+"), sizes=(SMALL,)),

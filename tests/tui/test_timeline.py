@@ -62,7 +62,7 @@ async def test_minus_shows_a_week_as_a_calendar_without_the_hour_that_is_missing
         await stage.press("2", "-")
         assert isinstance(stage.place, TimelinePlace), "minus is the timeline's own key here"
         assert "7 d from" in stage.text
-        sunday = next(line for line in stage.lines if line.startswith("Sun 29 Mar"))
+        sunday = next(line for line in stage.lines if line.startswith(" Sun 29 Mar"))
         assert "⟂" in sunday
         await stage.press("j", "+")
         assert "24 h from" in stage.text

@@ -17,7 +17,7 @@ from core.views import Applied, FireChange, FlowRow, SchedulePreview
 from tui.actions import Action
 from tui.present.columns import Column
 from tui.present.diff import fire_counts, three_way
-from tui.present.draft import Draft, fresh, look, placed
+from tui.present.draft import Draft, begun, fresh, look, placed
 from tui.present.field_hints import flow_hint, json_hint, zone_hint
 from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, clean, line, wrap
@@ -143,6 +143,7 @@ class EditorScreen(Place):
         self.form.show(self.draft)
         self.form.begin()
         self._think()
+        self.redraw_frame()
         if self._yaml:
             self._yaml = False
             self.call_after_refresh(self.do_editor)
@@ -152,7 +153,10 @@ class EditorScreen(Place):
     def on_draft_form_edited(self, message: DraftForm.Edited) -> None:
         """Take an edit and think about it."""
         if self.draft is not None:
-            self._take(self.draft.put(message.key, message.text))
+            draft = self.draft.put(message.key, message.text)
+            if self.is_new and message.key == "type":
+                draft = begun(draft, self.now)
+            self._take(draft)
 
     def _take(self, draft: Draft, *, show: bool = False) -> None:
         if draft == self.draft:
@@ -260,6 +264,12 @@ class EditorScreen(Place):
             self._take(self.draft.put(key, text), show=True)
 
     # -- actions --------------------------------------------------------------------------------------------------
+
+    def action_do(self, action_id: str) -> None:
+        """Do an action, with all that was typed so far."""
+        if self.draft is not None:
+            self._take(self.form.collect(self.draft))
+        super().action_do(action_id)
 
     def why_closed(self, action: Action) -> str:
         """Return why an editor's action cannot work now."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.deck import Deck
 
 TALL = 30
+WHY_DELAY_S = 0.06
 
 
 class OccurrencesPlace(TablePlace[OccurrenceRow]):
@@ -139,7 +140,11 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
         if row is None:
             pane.show(())
             return
-        self.ask(lambda deck: deck.occurrence(row.id), self._got_why, group="occurrences.why")
+        self.soon("why", WHY_DELAY_S, self._ask_why)
+
+    def _ask_why(self) -> None:
+        if row := self.current:
+            self.ask(lambda deck: deck.occurrence(row.id), self._got_why, group="occurrences.why")
 
     def _got_why(self, view: OccurrenceView) -> None:
         self._view = view

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, tzinfo
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from core.errors import TriggerdeckError, Usage
+from core.errors import TriggerdeckError
 from core.views import Timeline, TriggerQuery
 from tui.actions import Action
-from tui.common_actions import exported
+from tui.live import Changed
 from tui.navigation import Location
 from tui.present import forecast
 from tui.present.columns import Column
-from tui.present.fires import TITLES, Fire, calendar, own_time, rows
+from tui.present.fires import own_time
 from tui.present.lines import Line, Piece, clean, line
 from tui.present.times import offset, short_zone, zone
 from tui.screens.place import Place
+from tui.screens.timeline_fires import Fires, fires_between, write
 from tui.widgets.chooser import Chooser, plain_choice
 from tui.widgets.dialog import Blank, ShortForm
 from tui.widgets.heat_strip import HeatStrip
 from tui.widgets.lines_view import LinesView
 
-if TYPE_CHECKING:
-    from core.deck import Deck
-
+RECOUNT_S = 1.0
 LANES = 500
-LISTED = 40
-EXPORTED = 1000
 
 
 class TimelinePlace(Place):
@@ -112,6 +107,13 @@ class TimelinePlace(Place):
         """Choose the length of a slot for the new width."""
         super().on_resize()
         self.call_after_refresh(self.renew)
+
+    def on_changed(self, message: Changed) -> None:
+        """Count again at most once a second, however much changes."""
+        if not self.is_current:
+            super().on_changed(message)
+        elif self.concerns(message.changes) and not self.waits:
+            self.soon("count", RECOUNT_S, self.renew)
 
     def renew(self) -> None:
         """Count again for the window in sight."""
@@ -292,7 +294,7 @@ class TimelinePlace(Place):
         else:
             self.ask(lambda deck: fires_between(deck, shown, start, end, slot), self._list, group="timeline.list")
 
-    def _list(self, fires: tuple[Fire, ...]) -> None:
+    def _list(self, found: Fires) -> None:
         area = zone(self.zone_name)
         columns = (
             Column("at", "at", 12),
@@ -306,7 +308,7 @@ class TimelinePlace(Place):
                 clean(fire.trigger),
                 (Piece(own_time(fire), "dim"),),
             )
-            for fire in fires
+            for fire in found.fires
         ]
         self.app.push_screen(
             Chooser("Fires in this slot", columns, choices, hint="enter goes to the trigger"), self._go
@@ -337,8 +339,8 @@ class TimelinePlace(Place):
             return
         start = max(shown.now, shown.from_at)
         self.ask(
-            lambda deck: _write(file, fires_between(deck, shown, start, shown.to_at, None), shown.now),
-            lambda count: self.flash(f"wrote {count} fires to {Path(file).resolve()}", "ok"),
+            lambda deck: write(file, fires_between(deck, shown, start, shown.to_at, None), shown.now),
+            lambda sentence: self.flash(sentence, "ok"),
             group="timeline.export",
         )
 
@@ -364,28 +366,3 @@ def _cursor_lines(timeline: Timeline, slot: int, area: tzinfo, cells: int) -> tu
     note = f" · the clock changes here ({marks[slot]})" if slot in marks else ""
     head, _, rest = words.partition("  ")
     return (line(" ", Piece(head, "strong"), "  ", rest, Piece(note, "warn")),)
-
-
-def fires_between(deck: Deck, timeline: Timeline, start: datetime, end: datetime, slot: int | None) -> tuple[Fire, ...]:
-    """Return the single fires to come in [start, end), at most `EXPORTED` a Trigger; runs in a thread."""
-    lanes = [lane for lane in timeline.lanes if (lane.forecast[slot] if slot is not None else any(lane.forecast))]
-    found: list[Fire] = []
-    for lane in lanes[: LISTED * 10]:
-        preview = deck.preview_trigger(
-            lane.name, after=start - timedelta(seconds=1), until=end, count=EXPORTED, namespace=lane.namespace
-        )
-        found += [
-            Fire(lane.name, lane.namespace, fire.nominal_at, lane.time_zone)
-            for fire in preview.fires
-            if fire.nominal_at is not None and start <= fire.nominal_at < end
-        ]
-    return tuple(sorted(found, key=lambda fire: (fire.nominal_at, fire.trigger)))
-
-
-def _write(file: str, fires: tuple[Fire, ...], now: datetime) -> int:
-    text = calendar(fires, now) if file.endswith(".ics") else exported(file, TITLES, list(rows(fires)))
-    try:
-        Path(file).write_text(text, encoding="utf-8", newline="")
-    except OSError as fault:
-        raise Usage(f"{file} cannot be written: {fault.strerror}", "name another file") from fault
-    return len(fires)

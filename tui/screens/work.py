@@ -24,6 +24,8 @@ from tui.widgets.pane import Pane
 if TYPE_CHECKING:
     from core.deck import Deck
 
+GLANCE_DELAY_S = 0.06
+
 
 class WorkPlace(TablePlace[WorkRow]):
     """Every Work, newest first."""
@@ -101,8 +103,12 @@ class WorkPlace(TablePlace[WorkRow]):
             self._view = None
             self.query_one("#glance", Pane).show(())
         else:
-            self.ask(lambda deck: deck.work(row.id), self._got_work, group="work.glance")
+            self.soon("glance", GLANCE_DELAY_S, self._ask_work)
         self.redraw_frame()
+
+    def _ask_work(self) -> None:
+        if row := self.current:
+            self.ask(lambda deck: deck.work(row.id), self._got_work, group="work.glance")
 
     def _got_work(self, view: WorkView) -> None:
         self._view = view
