@@ -167,7 +167,7 @@ def test_every_outcome_letter_of_the_deck_has_a_bar() -> None:
 
 def test_words_in_the_list_lose_only_what_says_nothing() -> None:
     assert short_words("at 02:30:00 every day") == "02:30 every day"
-    assert short_words("at 02:30:05 every day") == "02:30:05 every day"
+    assert short_words("at 02:30:05 every day, Europe/Berlin") == "02:30:05 every day · Berlin"
 
 
 # -- the draft ------------------------------------------------------------------------------------------------------

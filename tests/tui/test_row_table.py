@@ -66,7 +66,7 @@ def shown(app: Bench) -> list[str]:
 async def test_a_hundred_thousand_rows_fetch_and_draw_what_a_hundred_do() -> None:
     costs = []
     for total in (100, 100_000):
-        async with __of(total) as (app, table, pilot):
+        async with table_of(total) as (app, _, pilot):
             await pilot.press("j", "j", "k")
             costs.append((len(app.fetched), app.drawn))
     assert costs[0] == costs[1]

@@ -7,7 +7,10 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any, Literal
+
+from tui.present.times import zone
 
 Kind = Literal["text", "number", "options", "flow", "json", "words", "switch"]
 SCHEDULE = "definition.source.schedule"
@@ -115,6 +118,17 @@ def fresh(namespace: str, zone: str) -> dict[str, Any]:
             "target": {"kind": "flow", "flow": {"name": ""}},
         },
     }
+
+
+def begun(draft: Draft, now: datetime) -> Draft:
+    """Give a new interval today's midnight as its anchor and a new once the next full hour, where nothing stands."""
+    there = now.astimezone(zone(str(draft.schedule.get("timeZone") or "UTC")))
+    if draft.type == "interval" and not draft.text("startAt"):
+        return draft.put("startAt", there.replace(hour=0, minute=0, second=0, microsecond=0).isoformat())
+    if draft.type == "once" and not draft.text("at"):
+        hour = (now + timedelta(hours=1)).replace(minute=0, second=0, microsecond=0)
+        return draft.put("at", hour.astimezone(there.tzinfo).isoformat())
+    return draft
 
 
 @dataclass(frozen=True, slots=True)

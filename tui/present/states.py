@@ -55,8 +55,9 @@ def recent_bars(letters: str) -> Line:
 
 
 def short_words(words: str) -> str:
-    """Return a rule's words as short as a column wants them: no leading "at", no seconds that are zero."""
-    return re.sub(r"\b(\d\d:\d\d):00\b", r"\1", words.removeprefix("at "))
+    """Return a rule's words as short as a column wants: no leading "at", no seconds that are zero, the zone's town."""
+    shorter = re.sub(r"\b(\d\d:\d\d):00\b", r"\1", words.removeprefix("at "))
+    return re.sub(r", (?:[A-Z][\w+-]*/)+([\w+-]+)$", r" · \1", shorter)
 
 
 def name_line(row: TriggerRow) -> Line:

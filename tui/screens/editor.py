@@ -73,6 +73,7 @@ class EditorScreen(Place):
     heading = "Trigger"
     ACTIONS = EDITING
     CSS_PATH = "editor.tcss"
+    AUTO_FOCUS = None
     typing = True
 
     def __init__(self, namespace: str = "", name: str = "", *, clone: bool = False, yaml: bool = False) -> None:
@@ -117,22 +118,30 @@ class EditorScreen(Place):
     # -- beginning ------------------------------------------------------------------------------------------------
 
     def renew(self) -> None:
-        """Read what is edited, once; later changes elsewhere are told when saving."""
-        if self.draft is None:
-            self.ask(self._read, self._begin, failed=self._cannot, group="editor.read")
-
-    def _read(self, deck: Deck) -> tuple[dict[str, Any], tuple[FlowRow, ...]]:
-        flows = deck.flows()
+        """Read what is edited, once; later changes elsewhere are told when saving. A new Trigger waits for nothing."""
+        if self.draft is not None:
+            return
+        self.ask(lambda deck: deck.flows(), self._know_flows, group="editor.flows")
         if self._trigger:
-            return deck.manifest("Trigger", self._trigger, self._namespace), flows
-        return fresh(self._namespace or self.deck_app.door.namespace, self.deck_app.mine), flows
+            name, namespace = self._trigger, self._namespace
+            self.ask(
+                lambda deck: deck.manifest("Trigger", name, namespace),
+                self._begin,
+                failed=self._cannot,
+                group="editor.read",
+            )
+        else:
+            self._begin(fresh(self._namespace or self.deck_app.door.namespace, self.deck_app.mine))
+
+    def _know_flows(self, flows: tuple[FlowRow, ...]) -> None:
+        self.flows = flows
+        self._show_hints()
 
     def _cannot(self, refusal: TriggerdeckError) -> None:
         self.deck_app.flash(refusal.sentence(), "bad")
         self.dismiss()
 
-    def _begin(self, answer: tuple[dict[str, Any], tuple[FlowRow, ...]]) -> None:
-        manifest, self.flows = answer
+    def _begin(self, manifest: dict[str, Any]) -> None:
         self.generation = int((manifest.get("metadata") or {}).get("generation") or 0)
         if self._clone:
             manifest = placed(

@@ -24,8 +24,8 @@ class Options(Bar, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l,space", "turn(1)", show=False),
         Binding("left,h", "turn(-1)", show=False),
-        Binding("down,j", "app.focus_next", show=False),
-        Binding("up,k", "app.focus_previous", show=False),
+        Binding("down,j", "app.focus_next", show=False, priority=True),
+        Binding("up,k", "app.focus_previous", show=False, priority=True),
     ]
     ground = "back"
 
@@ -79,8 +79,8 @@ class LineInput(Input):
     """A one-line text without a border; up and down go to the next field. It tells where its cursor stands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "app.focus_next", show=False),
-        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False, priority=True),
+        Binding("up", "app.focus_previous", show=False, priority=True),
     ]
 
     class CursorAt(Message):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
@@ -78,6 +80,12 @@ SECTIONS = {"flow": "does", "enabled": "policies", "startAt": "bounds", "display
 class DraftForm(VerticalScroll, can_focus=False):
     """The fields of a draft."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+    ]
+    """Before other keys, so that what is typed right after them reaches the next field."""
+
     class Edited(Message):
         """A field holds another text."""
 
@@ -105,6 +113,7 @@ class DraftForm(VerticalScroll, can_focus=False):
                 yield Section(SECTIONS[spec.key])
             control = _control(spec)
             row = FieldRow(spec.key, spec.label, control, _hint(spec))
+            row.display = "cron" in spec.shown_for
             self._keys[control], self._rows[spec.key] = spec.key, row
             yield row
 
@@ -126,6 +135,13 @@ class DraftForm(VerticalScroll, can_focus=False):
             row.display = draft.type in BY_KEY[key].shown_for
             _put(row.control, draft.text(key))
         self.query_one(CronHint).put(draft.text("expression"), 0)
+
+    def collect(self, draft: Draft) -> Draft:
+        """Take in what stands in the fields now, also what has been typed and not been told yet."""
+        for key, row in self._rows.items():
+            if row.display and (text := _text(row.control)) is not None:
+                draft = draft.put(key, text)
+        return draft
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell an edit."""
@@ -195,6 +211,12 @@ def _control(spec: Spec) -> Widget:
         return area
     kind = PickInput if spec.key in PICKED else LineInput
     return kind(placeholder=spec.hint, select_on_focus=False)
+
+
+def _text(control: Widget) -> str | None:
+    if isinstance(control, TextArea):
+        return control.text
+    return control.value if isinstance(control, Input | Options) else None
 
 
 def _put(control: Widget, text: str) -> None:
