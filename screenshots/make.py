@@ -1,6 +1,6 @@
-"""Make every picture from the scenes of the snapshot tests: `python screenshots/make.py [name …]`.
+"""Make the pictures from the scenes of the snapshot tests: `python screenshots/make.py [--all] [name …]`.
 
-Writes SVG beside this file, and PNG where a headless Chromium is found (nothing else draws the SVG right).
+Each scene once, in its largest size up to 120x36, and the light ones; `--all` makes every size. Writes SVG beside this file, and PNG where a headless Chromium is found (nothing else draws the SVG right).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent))
 from core.clock import ManualClock  # noqa: E402  the project's root is on the path from here on
 from core.deck import Deck  # noqa: E402
 from tests.tui import world  # noqa: E402
-from tests.tui.scenes import SCENES, Scene, Size  # noqa: E402
+from tests.tui.scenes import LARGE, SCENES, Scene, Size  # noqa: E402
 from tests.tui.stage import held_still, stage  # noqa: E402
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -52,24 +52,32 @@ def to_png(browser: str, svg: Path) -> None:
         )  # fmt: skip
 
 
-def main(names: list[str]) -> int:
+def shots(scene: Scene, *, every: bool) -> list[tuple[Size, str]]:
+    """Return the sizes and themes in which a scene is drawn."""
+    if every:
+        return [(size, "dark") for size in scene.sizes] + [(size, "light") for size in scene.light]
+    fitting = [size for size in scene.sizes if size <= LARGE]
+    return [(max(fitting), "dark")] + [(size, "light") for size in scene.light if size == LARGE]
+
+
+def main(arguments: list[str]) -> int:
     """Make the pictures of the named scenes, or of all."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    every, names = "--all" in arguments, [name for name in arguments if name != "--all"]
     wanted = [scene for scene in SCENES if not names or scene.name in names]
     with tempfile.TemporaryDirectory() as folder, held_still():
         story = world.make(Path(folder))
         nothing = Path(folder, "nothing.sqlite3")
         Deck.open(nothing, clock=ManualClock(world.NOW)).close()
         for scene in wanted:
-            for theme, sizes in (("dark", scene.sizes), ("light", scene.light)):
-                for size in sizes:
-                    name = f"{scene.name}-{size[0]}x{size[1]}" + ("-light" if theme == "light" else "")
-                    copy = world.copied(nothing if scene.empty else story, Path(folder, name))
-                    svg = HERE / f"{name}.svg"
-                    svg.write_text(asyncio.run(picture(scene, size, f"deck-{theme}", copy)), encoding="utf-8")
-                    if browser:
-                        to_png(browser, svg)
-                    print(name, flush=True)
+            for size, theme in shots(scene, every=every):
+                name = f"{scene.name}-{size[0]}x{size[1]}" + ("-light" if theme == "light" else "")
+                copy = world.copied(nothing if scene.empty else story, Path(folder, name))
+                svg = HERE / f"{name}.svg"
+                svg.write_text(asyncio.run(picture(scene, size, f"deck-{theme}", copy)), encoding="utf-8")
+                if browser:
+                    to_png(browser, svg)
+                print(name, flush=True)
     if not browser:
         sys.stderr.write("no Chromium found: only SVG was written\n")
     return 0

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from tests.tui.conftest import OpenStage
 from tui.screens.occurrences import OccurrencesPlace
 from tui.screens.timeline import TimelinePlace
+from tui.screens.timeline_fires import fires_between
 from tui.screens.triggers import TriggersPlace
 from tui.widgets.chooser import Chooser
 from tui.widgets.heat_strip import HeatStrip
@@ -93,11 +94,25 @@ async def test_the_same_function_forecasts_and_lists(on_stage: OpenStage) -> Non
         await stage.press("2", ".")
         timeline = stage.place.query_one(HeatStrip).timeline
         assert timeline is not None
-        for lane in timeline.lanes:
+        lanes = [lane for lane in timeline.lanes if any(lane.forecast) and not lane.marks]
+        assert {"crm-pull", "incoming-watch"} <= {lane.name for lane in lanes}
+        for lane in lanes:
             ahead = stage.deck.preview_trigger(lane.name, after=timeline.now, until=timeline.to_at, count=500)
             fires = [fire for fire in ahead.fires if fire.nominal_at and fire.nominal_at < timeline.to_at]
-            paused = sum(kind == "paused" for _, kind in lane.marks)
-            assert sum(lane.forecast) == len(fires) or paused or not any(lane.forecast)
+            assert sum(lane.forecast) == len(fires)
+
+
+async def test_an_export_that_is_cut_says_of_which_triggers(
+    on_stage: OpenStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.screens.timeline_fires.MOST", 5)
+    async with on_stage() as stage:
+        await stage.press("2")
+        timeline = stage.place.query_one(HeatStrip).timeline
+        assert timeline is not None
+        found = fires_between(stage.deck, timeline, timeline.now, timeline.to_at, None)
+        assert found.cut == ("crm-pull", "warehouse-sync")
+        assert sum(fire.trigger == "crm-pull" for fire in found.fires) == 5
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,11 @@ def fires_between(deck: Deck, timeline: Timeline, start: datetime, end: datetime
     cut: list[str] = []
     for lane in lanes:
         preview = deck.preview_trigger(
-            lane.name, after=start - timedelta(seconds=1), until=end, count=MOST, namespace=lane.namespace
+            lane.name, after=start - timedelta(seconds=1), until=end, count=MOST + 1, namespace=lane.namespace
         )
         instants = [fire.nominal_at for fire in preview.fires if fire.nominal_at is not None]
-        found += [Fire(lane.name, lane.namespace, at, lane.time_zone) for at in instants if start <= at < end]
-        if len(preview.fires) == MOST:
+        found += [Fire(lane.name, lane.namespace, at, lane.time_zone) for at in instants[:MOST] if start <= at < end]
+        if len(instants) > MOST:
             cut.append(lane.name)
     return Fires(tuple(sorted(found, key=lambda fire: (fire.nominal_at, fire.trigger))), tuple(cut))
 

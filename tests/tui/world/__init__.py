@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -143,7 +142,7 @@ def story_maker() -> Iterator[None]:
         access.system_user = before
 
 
-def make(folder: Path, story: Callable[..., object] | None = None) -> Path:
+def make(folder: Path) -> Path:
     """Make the database of the story; return its file."""
     database = folder / "deck.sqlite3"
     clock = StoryClock(BEGAN)
@@ -182,8 +181,3 @@ class SceneDeck(Deck):
             zone_data="2026a",
             zone_data_stored="2026a" if real.zone_data_stored else None,
         )
-
-
-def pid() -> int:
-    """Return this process's id."""
-    return os.getpid()
