@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from cli.demo.workspace import Workspace
 from core.errors import StorageUnusable
+from core.worker.control import own_python
 
 DRAIN_S = 20.0
 LOG_NAME = "worker.log"
@@ -18,7 +18,7 @@ LOG_NAME = "worker.log"
 @contextmanager
 def working(workspace: Workspace) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker on the workspace for the length of a block; SIGTERM lets it drain."""
-    command = [sys.executable, "-P", "-m", "cli", "--database", workspace.database, "worker", "run"]
+    command = [*own_python("cli"), "--database", workspace.database, "worker", "run"]
     with (workspace.folder / LOG_NAME).open("ab") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603 this program
     try:

@@ -7,10 +7,17 @@ import sys
 
 from core.errors import TriggerdeckError
 
+USAGE = "usage: python -m core.worker [--detach] DATABASE"
+MISUSED = 2
+
 
 def main(arguments: list[str]) -> int:
     """Run the worker; with `--detach` in a child that nobody has to wait for."""
     detach = arguments[:1] == ["--detach"]
+    databases = arguments[detach:]
+    if len(databases) != 1 or not databases[0] or databases[0].startswith("-"):
+        print(USAGE, file=sys.stderr)
+        return MISUSED
     if detach and (child := os.fork()):
         print(child, flush=True)
         return 0
@@ -19,7 +26,7 @@ def main(arguments: list[str]) -> int:
     from core.worker.process import Options, run
 
     try:
-        return run(arguments[-1], options=Options(stderr=not detach))
+        return run(databases[0], options=Options(stderr=not detach))
     except TriggerdeckError as refusal:
         print(refusal.sentence(), file=sys.stderr)
         return refusal.exit_status

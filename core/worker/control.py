@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+import core
 from core.clock import SystemClock
 from core.errors import Precondition
 from core.settings import database_path
@@ -20,6 +21,11 @@ from core.worker.lock import Holder, holder
 from core.worker.log import log_path
 from core.worker.process import GRACE_S
 
+ROOT = Path(core.__file__).parents[1]
+OURS = (
+    "import runpy, sys; root, module = sys.argv[1:3]; del sys.argv[1:3]; "
+    "root in sys.path or sys.path.insert(0, root); runpy.run_module(module, run_name='__main__', alter_sys=True)"
+)
 START_TIMEOUT_S = 30.0
 LOOK_S = 0.05
 
@@ -79,6 +85,14 @@ def stop(database: str | os.PathLike[str], *, timeout_s: float = GRACE_S + 10.0)
     return True
 
 
+def own_python(module: str) -> list[str]:
+    """Return the beginning of a command line that runs a module of this very program.
+
+    A folder of the same name in the user's own cannot take its place, and it need not be installed to be found.
+    """
+    return [sys.executable, "-P", "-c", OURS, str(ROOT), module]
+
+
 def output_path(database: Path) -> Path:
     """Return where a detached worker's own output goes: nothing, unless it could not start."""
     return database.with_name(f"{database.name}.worker.out")
@@ -88,7 +102,7 @@ def _launch(path: Path) -> psutil.Process:
     """Start the child of a child, in a session of its own, with nothing open but its output file."""
     with output_path(path).open("wb") as output:
         started = subprocess.run(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", "core.worker", "--detach", str(path)],
+            [*own_python("core.worker"), "--detach", str(path)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=output,

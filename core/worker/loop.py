@@ -15,14 +15,16 @@ from typing import Protocol
 
 from core.admission.pipeline import PassReport, Pipeline
 from core.clock import Clock
-from core.errors import StorageUnusable
+from core.errors import Precondition, StorageUnusable
 from core.failpoints import reach
 from core.storage import changes
 from core.storage.store import Store
 from core.worker.audit import record_jump
+from core.worker.deadman import Deadman
 from core.worker.jumps import JumpWatch
 from core.worker.log import Log
 from core.worker.pulse import EVERY_S, Pulse
+from core.worker.tending import Tending
 
 LOOK_S = 0.1
 LONGEST_WAIT = timedelta(seconds=30)
@@ -41,7 +43,10 @@ class Executes(Protocol):
 
 @dataclass(slots=True)
 class Loop:
-    """One worker's main loop; `stop` ends it after the turn that runs, `nudge` ends a wait."""
+    """One worker's main loop; `stop` ends it after the turn that runs, `nudge` ends a wait.
+
+    Upkeep is done in the waits; `refused` says why the loop ended by itself.
+    """
 
     store: Store
     clock: Clock
@@ -49,7 +54,10 @@ class Loop:
     execution: Executes
     pulse: Pulse
     log: Log
+    tending: Tending | None = None
+    deadman: Deadman | None = None
     stopping: bool = False
+    refused: Precondition | None = None
     turned: Callable[[], None] = field(default=lambda: None)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: int = -1
@@ -76,6 +84,8 @@ class Loop:
                 try:
                     wake = await self.turn()
                     self._recovered()
+                    if self.deadman is not None:
+                        self.deadman.after_pass()
                     retry_s = 1.0
                 except StorageUnusable as error:
                     self._suffer(error)
@@ -112,8 +122,25 @@ class Loop:
                 await self._note_jump(jumped)
                 return
             left_s = (until - self.clock.now()).total_seconds()
-            if left_s <= 0 or await self.moved() or await self._woken_within(min(LOOK_S, left_s)):
+            if left_s <= 0 or await self.moved():
                 return
+            if left_s > LOOK_S and self.tending is not None and self.tending.due():
+                await self._tend(self.tending)
+            if self.stopping or await self._woken_within(min(LOOK_S, left_s)):
+                return
+
+    async def _tend(self, tending: Tending) -> None:
+        """Do one piece of upkeep; a database that was replaced by an older copy of itself ends the worker."""
+        try:
+            await asyncio.to_thread(tending.step)
+        except Precondition as refused:
+            self.log.problem("older_copy", message=refused.sentence(), admitting=False)
+            self.refused = refused
+            self.stop()
+        except StorageUnusable as error:
+            self._suffer(error)
+        except Exception as error:  # noqa: BLE001 - history that grows is better than a worker that is dead
+            self._fault("upkeep_failed", error)
 
     async def _woken_within(self, seconds: float) -> bool:
         """Wait so many seconds at most; return whether somebody nudged."""

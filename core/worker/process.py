@@ -17,12 +17,15 @@ from core.runtime.port import Runtime
 from core.settings import database_path
 from core.storage.opening import open_store
 from core.storage.store import Store
+from core.worker.deadman import Deadman, heartbeat_settings
 from core.worker.lock import WorkerLock
 from core.worker.log import Log, open_log
 from core.worker.loop import Loop
 from core.worker.pulse import Pulse
+from core.worker.tending import Tending
 
 GRACE_S = 20.0
+LAST_PING_S = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,11 @@ class Options:
 def run(database: str | os.PathLike[str], *, options: Options | None = None, clock: Clock | None = None) -> int:
     """Run the worker of a database until SIGTERM or SIGINT; return the exit status.
 
-    Raise `Precondition` that names the pid where another worker holds the file, `StorageUnusable` where it cannot be
-    used at the start. Later trouble with the storage is told and waited for.
+    Raise `Precondition` that names the pid where another worker holds the file, or says that the file is an older copy;
+    `StorageUnusable` where it cannot be used at the start; `Invalid` for what the environment says of the heartbeat.
+    Later trouble with the storage is told and waited for.
     """
-    options, clock = options or Options(), clock or SystemClock()
+    options, clock, heartbeat = options or Options(), clock or SystemClock(), heartbeat_settings()
     path = database_path(database)
     store = open_store(path, clock=clock)
     try:
@@ -48,7 +52,7 @@ def run(database: str | os.PathLike[str], *, options: Options | None = None, clo
             reach("worker.locked")
             log = open_log(path, stderr=options.stderr)
             try:
-                asyncio.run(_work(store, clock, log, options))
+                asyncio.run(_work(store, clock, log, options, Deadman(heartbeat, clock, log)))
             finally:
                 log.close()
     finally:
@@ -56,8 +60,10 @@ def run(database: str | os.PathLike[str], *, options: Options | None = None, clo
     return 0
 
 
-async def _work(store: Store, clock: Clock, log: Log, options: Options) -> None:
+async def _work(store: Store, clock: Clock, log: Log, options: Options, deadman: Deadman) -> None:
     """Start everything, loop, drain, stop; in this order, whatever fails."""
+    tending = Tending(store, clock, log)
+    await asyncio.to_thread(tending.begin)
     worker_id = clock.new_id()
     main = asyncio.get_running_loop()
     loop: Loop
@@ -75,7 +81,7 @@ async def _work(store: Store, clock: Clock, log: Log, options: Options) -> None:
     )
     pipeline = Pipeline(store, clock)
     pulse = Pulse(store, clock, worker_id, options.slots, lambda: execution.running)
-    loop = Loop(store, clock, pipeline, execution, pulse, log)
+    loop = Loop(store, clock, pipeline, execution, pulse, log, tending, deadman)
     for number in (signal.SIGTERM, signal.SIGINT):
         main.add_signal_handler(number, loop.stop)
     await _begin(pipeline, execution, pulse, log)
@@ -85,6 +91,17 @@ async def _work(store: Store, clock: Clock, log: Log, options: Options) -> None:
         await loop.run()
     finally:
         await _end(execution, pulse, log, options.grace_s)
+        await asyncio.to_thread(deadman.settle, LAST_PING_S)
+    if loop.refused is not None:
+        raise loop.refused
+    await _leave_stamp(tending, log)
+
+
+async def _leave_stamp(tending: Tending, log: Log) -> None:
+    try:
+        await asyncio.to_thread(tending.end)
+    except StorageUnusable as error:
+        log.problem("storage_unusable", message=error.sentence(), admitting=False)
 
 
 def durable_runtime(store: Store) -> Runtime:

@@ -177,3 +177,74 @@ def test_a_worker_that_cannot_come_up_is_told_with_its_last_words(database: Path
     with pytest.raises(Precondition, match=r"did not start: the worker's lock .* cannot be made"):
         control.start_detached(database)
     lock_path(database).rmdir()
+
+
+def module(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run `python -m core.worker` with these words."""
+    command = [sys.executable, "-P", "-m", "core.worker", *words]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["--detach"], ["--detach", "--help"], ["a", "b"], [""]])
+def test_a_call_that_names_no_database_is_told_how_and_leaves_nothing_behind(tmp_path: Path, words: list[str]) -> None:
+    told = module(*words, cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr == "usage: python -m core.worker [--detach] DATABASE\n"
+    assert told.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_heartbeat_that_cannot_be_sent_is_refused_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIGGERDECK_HEARTBEAT_URL", "monitor")
+    told = module("deck.sqlite3", cwd=tmp_path)
+    assert told.returncode == 3
+    assert "TRIGGERDECK_HEARTBEAT_URL: 'monitor' is not a web address" in told.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def decoys(folder: Path) -> None:
+    """Put packages of our own names there that do harm when they are imported."""
+    for name in ("core", "cli", "tui"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(f"raise SystemExit('the decoy {name} was imported')\n")
+
+
+@pytest.mark.slow
+def test_a_folder_core_where_the_user_stands_does_not_take_the_workers_place(
+    database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    decoys(elsewhere)
+    monkeypatch.chdir(elsewhere)
+    pid = control.start_detached(database)
+    assert control.status(database).pid == pid
+    assert control.stop(database)
+
+
+def test_this_program_is_found_though_it_is_not_installed(tmp_path: Path) -> None:
+    (tmp_path / "tree" / "lantern").mkdir(parents=True)
+    (tmp_path / "tree" / "lantern" / "__init__.py").write_text("")
+    (tmp_path / "tree" / "lantern" / "__main__.py").write_text("import sys; print(sys.argv[1:], __name__)")
+    command = [sys.executable, "-P", "-c", control.OURS, str(tmp_path / "tree"), "lantern", "--lit", "x"]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    assert told.stdout == "['--lit', 'x'] __main__\n"
+
+
+@pytest.mark.slow
+def test_a_worker_refuses_an_older_copy_and_says_the_way_out(database: Path, tmp_path: Path) -> None:
+    Deck.open(database).close()
+    older = tmp_path / "older"
+    control.start_detached(database)
+    deck = Deck.open(database)
+    deck.backup(older)
+    deck.apply(MANIFESTS % {"notes": tmp_path / "notes", "at": "2099-01-01T00:00:00Z", "pause": 0})
+    deck.close()
+    control.stop(database)
+    for tail in ("-wal", "-shm"):
+        database.with_name(database.name + tail).unlink(missing_ok=True)
+    database.write_bytes(older.read_bytes())
+    with pytest.raises(Precondition, match=r"is older than what the worker has done with it.*triggerdeck restore"):
+        control.start_detached(database)
