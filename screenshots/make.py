@@ -1,6 +1,7 @@
 """Make the pictures from the scenes of the snapshot tests: `python screenshots/make.py [--all] [name …]`.
 
-Each scene once, in its largest size up to 120x36, and the light ones; `--all` makes every size. Writes SVG beside this file, and PNG where a headless Chromium is found (nothing else draws the SVG right).
+Each scene once, in its largest size up to 120x36, and the light ones; `--all` makes every size. Writes SVG beside this
+file, and PNG where a headless Chromium is found (nothing else draws the SVG right).
 """
 
 from __future__ import annotations
