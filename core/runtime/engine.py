@@ -12,13 +12,15 @@ import json
 import logging
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from dbos import DBOS, DBOSConfig, Serializer, SetWorkflowID
 
 from core import failpoints
-from core.runtime.port import Advance, Executing, Progress, Segment, Submission
+from core.runtime.port import Abandoned, Advance, Executing, Progress, Segment, Submission
 from core.storage.enginefile import begin_epoch, engine_path, open_engine_file
+from core.storage.failures import translated
 from core.storage.store import Store
 
 APPLICATION = "triggerdeck"
@@ -52,30 +54,34 @@ class DbosRuntime:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._path = engine_path(store.path)
         self._executing = Executing()
         self._advance: Advance | None = None
+        self._abandoned: Abandoned | None = None
         self._hashes: dict[str, str] = {}
         self._finished: list[str] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._writing: dict[str, asyncio.Task[Any]] = {}
 
-    async def start(self, advance: Advance) -> None:
+    async def start(self, advance: Advance, abandoned: Abandoned | None = None) -> None:
         """Begin to execute; workflows that a dead worker left pending go on by the engine's own recovery."""
         global _current
         if _current is not None:
             raise RuntimeError("there is one engine per process, and it runs already")
-        _current, self._advance = self, advance
-        await asyncio.to_thread(begin_epoch, self._store)
+        _current, self._advance, self._abandoned = self, advance, abandoned
         _tame_logging()
-        DBOS(config=_config(self._store))
-        DBOS.launch()
+        with translated(self._path):
+            await asyncio.to_thread(begin_epoch, self._store)
+            DBOS(config=_config(self._path))
+            DBOS.launch()
 
     async def submit(self, segment: Segment) -> Submission:
         """Take a segment once; the workflow id is the key, our input hash tells another run from the same."""
-        known = self._hashes.get(segment.id) or await self._remembered(segment)
-        if known is not None:
-            return Submission.DUPLICATE if known == segment.input_hash else Submission.CONFLICT
-        await self._begin(segment)
+        with translated(self._path):
+            known = self._hashes.get(segment.id) or await self._remembered(segment)
+            if known is not None:
+                return Submission.DUPLICATE if known == segment.input_hash else Submission.CONFLICT
+            await self._begin(segment)
         return Submission.ACCEPTED
 
     async def cancel(self, run_id: str) -> None:
@@ -83,11 +89,12 @@ class DbosRuntime:
         self._executing.cancel(run_id)
 
     async def reconcile(self, unfinished: Iterable[Segment]) -> dict[str, Submission]:
-        """Make each segment execute: what the engine holds to be over, but our rows do not, starts anew."""
+        """Make each segment execute: what the engine holds to be over or gave up, but our rows do not, starts anew."""
         answers = {}
         for segment in unfinished:
             if segment.id not in self._executing:
-                await self._forget_if_over(segment)
+                with translated(self._path):
+                    await self._forget_if_over(segment)
             answers[segment.id] = await self.submit(segment)
         return answers
 
@@ -118,11 +125,16 @@ class DbosRuntime:
         """Advance a segment by one step for the workflow."""
         if self._advance is None:
             raise RuntimeError("the runtime was not started")
+        self._hashes.setdefault(segment.id, segment.input_hash)
         return await self._advance(segment, self._executing.enter(segment))
 
-    def left(self, segment: Segment) -> None:
-        """Note that a segment's workflow returns."""
+    def left(self, segment: Segment, *, ended: bool) -> None:
+        """Note that a segment's workflow returns; where it did not come to its end, the engine failed under it."""
         self._executing.leave(segment)
+        if not ended:
+            if self._abandoned is not None:
+                self._abandoned(segment)
+            return
         self._finished.append(segment.id)
         if len(self._finished) >= FORGET_AFTER:
             self._spawn(self._forget_finished())
@@ -132,8 +144,13 @@ class DbosRuntime:
     async def _begin(self, segment: Segment) -> None:
         self._hashes[segment.id] = segment.input_hash
         self._executing.enter(segment)
-        with SetWorkflowID(segment.id):
-            handle = await DBOS.start_workflow_async(run_segment, segment.run_id, segment.number, segment.input_hash)
+        keys = (segment.run_id, segment.number, segment.input_hash)
+        try:
+            with SetWorkflowID(segment.id):
+                handle = await DBOS.start_workflow_async(run_segment, *keys)
+        except BaseException:
+            self._executing.leave(segment)  # its file could not be written: the segment may be handed over again
+            raise
         failpoints.reach("dispatch.engine_took")
         self._writing[segment.id] = self._spawn(handle.get_result())
         self._writing[segment.id].add_done_callback(lambda _: self._writing.pop(segment.id, None))
@@ -150,7 +167,8 @@ class DbosRuntime:
         if segment.id in self._writing:
             await asyncio.gather(self._writing[segment.id], return_exceptions=True)
         status = await DBOS.get_workflow_status_async(segment.id)
-        if status is not None and status.status in _TERMINAL:
+        given_up = segment.id in self._hashes  # it began in this process, and executes no more
+        if status is not None and (given_up or status.status in _TERMINAL):
             await DBOS.delete_workflow_async(segment.id)
             status = None
         if status is None:
@@ -190,17 +208,17 @@ async def _advance(run_id: str, number: int, input_hash: str) -> str:
 @DBOS.workflow(name="run_segment")
 async def run_segment(run_id: str, number: int, input_hash: str) -> str:
     """Advance a segment until it has ended; every call is one checkpoint, and all of them look alike."""
+    done = str(Progress.MORE)
     try:
-        while await _advance(run_id, number, input_hash) == Progress.MORE:
-            pass
+        while done == Progress.MORE:
+            done = await _advance(run_id, number, input_hash)
     finally:
         if _current is not None:
-            _current.left(Segment(run_id, number, input_hash))
+            _current.left(Segment(run_id, number, input_hash), ended=done == Progress.ENDED)
     return "ended"
 
 
-def _config(store: Store) -> DBOSConfig:
-    path = engine_path(store.path)
+def _config(path: Path) -> DBOSConfig:
     return DBOSConfig(
         name=APPLICATION,
         system_database_url=f"sqlite:///{path}",

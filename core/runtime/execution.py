@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from core import failpoints
@@ -69,7 +70,7 @@ class Execution:
         failpoints.reach("start.recovered")
         left = await asyncio.to_thread(outbox.unfinished, self._store)
         self._active = {segment.run_id: segment for segment in left}
-        await self._runtime.start(self._advance)
+        await self._runtime.start(self._advance, self._gave_up)
         failpoints.reach("start.engine_started")
         await self._runtime.reconcile(left)
         failpoints.reach("start.resumed")
@@ -112,8 +113,8 @@ class Execution:
                 continue
             self._postponed.pop(segment.run_id, None)
             failpoints.reach("dispatch.before_resume")
-            self._active[segment.run_id] = segment
-            await self._runtime.reconcile([segment])
+            with self._handing_over(segment):
+                await self._runtime.reconcile([segment])
             failpoints.reach("dispatch.resumed")
 
     async def _dispatch(self, now: datetime) -> None:
@@ -127,8 +128,8 @@ class Execution:
             return
         failpoints.reach("dispatch.claimed")
         for segment in claimed.values():
-            self._active[segment.run_id] = segment
-            answer = await self._runtime.submit(segment)
+            with self._handing_over(segment):
+                answer = await self._runtime.submit(segment)
             if answer is Submission.CONFLICT:
                 log.error("run.conflict", extra={"run_id": segment.run_id})
                 self._active.pop(segment.run_id, None)
@@ -136,6 +137,23 @@ class Execution:
         failpoints.reach("dispatch.submitted")
         await asyncio.to_thread(outbox.mark, self._store, list(claimed), self._clock.now())
         failpoints.reach("dispatch.marked")
+
+    @contextmanager
+    def _handing_over(self, segment: Segment) -> Iterator[None]:
+        """Count a segment as active; where the engine cannot take it, the next pass hands it over again."""
+        self._active[segment.run_id] = segment
+        try:
+            yield
+        except BaseException:
+            self._active.pop(segment.run_id, None)
+            raise
+
+    def _gave_up(self, segment: Segment) -> None:
+        """Postpone a run whose segment the engine gave up."""
+        if self._accepting and self._active.get(segment.run_id) == segment:
+            log.warning("run.given_up", extra={"run_id": segment.run_id})
+            self._postponed[segment.run_id] = self._clock.now() + RETRY_AFTER
+            self._ended(segment)
 
     async def _advance(self, segment: Segment, cancel: asyncio.Event) -> Progress:
         """Advance a segment for the runtime; a fault of ours postpones the run instead of losing it."""

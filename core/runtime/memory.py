@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from core.runtime.port import Advance, Executing, Progress, Segment, Submission
+from core.runtime.port import Abandoned, Advance, Executing, Progress, Segment, Submission
 
 
 class MemoryRuntime:
@@ -17,7 +17,7 @@ class MemoryRuntime:
         self._executing = Executing()
         self._advance: Advance | None = None
 
-    async def start(self, advance: Advance) -> None:
+    async def start(self, advance: Advance, abandoned: Abandoned | None = None) -> None:  # noqa: ARG002 - it never fails
         """Begin to execute."""
         self._advance = advance
 

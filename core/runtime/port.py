@@ -44,13 +44,17 @@ class Progress(StrEnum):
 
 
 Advance = Callable[[Segment, asyncio.Event], Awaitable[Progress]]
+Abandoned = Callable[[Segment], None]
 
 
 class Runtime(Protocol):
     """An engine. No signal, no resume, no status: those are rows of ours."""
 
-    async def start(self, advance: Advance) -> None:
-        """Begin to execute; segments that the engine itself remembers as unfinished go on."""
+    async def start(self, advance: Advance, abandoned: Abandoned | None = None) -> None:
+        """Begin to execute; segments that the engine itself remembers as unfinished go on.
+
+        `abandoned` is told of a segment that the engine gave up before its end, for a fault of the engine's own.
+        """
         ...
 
     async def submit(self, segment: Segment) -> Submission:
