@@ -149,14 +149,14 @@ def revisions_of(tx: Transaction, uids: Sequence[str]) -> dict[str, list[Revisio
     return found
 
 
-def decided_times(tx: Transaction, trigger_uid: str) -> Iterator[DecidedTimes]:
-    """Yield the decided nominal times of a Trigger, newest first; read while they are asked for."""
+def decided_times(tx: Transaction, trigger_uid: str, after: datetime) -> Iterator[DecidedTimes]:
+    """Yield the nominal times of a Trigger decided above an instant, newest first; read while they are asked for."""
     last = type_coerce(_occurrence.at, BigInteger)
     first = type_coerce(func.coalesce(_occurrence.first_at, _occurrence.nominal_at, _occurrence.at), BigInteger)
     columns = (_occurrence.id, first, last, _occurrence["count"], _occurrence.reason, _occurrence.generation)
     query = (
         select(*columns)
-        .where(_occurrence.trigger_uid == trigger_uid, _occurrence.kind == "scheduled")
+        .where(_occurrence.trigger_uid == trigger_uid, _occurrence.kind == "scheduled", _occurrence.at > after)
         .order_by(_occurrence.at.desc(), _occurrence.id.desc())
     )
     for row in tx.connection.execute(query.execution_options(yield_per=1_000)):

@@ -47,7 +47,7 @@ AGED = {"notification": table_of(Notification), "audit_event": table_of(AuditEve
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that is old enough; `needed` says that it is a Trigger's newest decision, which stays."""
+    """A row that is old enough; `needed` says that it stays all the same, as a Trigger's newest decision does."""
 
     id: str
     at: datetime
@@ -79,10 +79,10 @@ def nth_newest_occurrence(tx: Transaction, workspace_id: str, outcome: str, numb
 
 
 def ended_work(tx: Transaction, status: str, before: datetime, after: Key | None, limit: int) -> list[Candidate]:
-    """Return Work of an ended status that was made before an instant, oldest first."""
+    """Return Work of an ended status that was made before an instant, oldest first; what ended later is needed."""
     decided = table_of(Occurrence)
     query = (
-        select(_work.id, _work.created_at, _is_newest(decided.c))
+        select(_work.id, _work.created_at, or_(_is_newest(decided.c), _work.ended_at >= before))
         .select_from(table_of(Work).outerjoin(decided, decided.c.id == _work.occurrence_id))
         .where(_work.status == status, _work.created_at < before, *_beyond(_work.created_at, _work.id, after))
         .order_by(_work.created_at, _work.id)

@@ -17,6 +17,8 @@ from core.admission import recovery
 from core.admission.plan import Plans
 from core.clock import Clock
 from core.errors import Fault, Invalid
+from core.storage import backup as files
+from core.storage.opening import open_store
 from core.storage.store import Store
 from core.upkeep import backup as copies
 from core.upkeep import doctor, retention
@@ -42,18 +44,40 @@ def repair(store: Store, scope: Scope, clock: Clock) -> DoctorReport:
     return report
 
 
-def prune(store: Store, scope: Scope, clock: Clock, older_than: timedelta | None) -> PruneReport:
-    """Delete old history at once: what the usual policy lets go, or all that is older than an age, if it is shorter."""
+def prune(
+    store: Store, scope: Scope, clock: Clock, older_than: timedelta | None, *, dry_run: bool = False
+) -> PruneReport:
+    """Delete old history at once: what the usual policy lets go, or all that is older than an age, if it is shorter.
+
+    A dry run does it to a copy, which is thrown away.
+    """
     scope.require("tenants/manage")
-    policy = RetentionPolicy()
-    if older_than is not None:
-        if older_than < LEAST_AGE:
-            raise Invalid([Fault("olderThan", "is too short", "name at least one hour, such as P90D or PT12H")])
-        policy = policy.older_than(older_than)
+    policy = _policy(older_than)
+    if dry_run:
+        return _rehearsed(store, clock, policy)
     report = retention.prune(store, clock, policy)
     age_s = None if older_than is None else int(older_than.total_seconds())
     _record(store, scope, clock, "prune", {"older_than_s": age_s, "deleted": report.deleted})
     return report
+
+
+def _policy(older_than: timedelta | None) -> RetentionPolicy:
+    if older_than is None:
+        return RetentionPolicy()
+    if older_than < LEAST_AGE:
+        raise Invalid([Fault("olderThan", "is too short", "name at least one hour, such as P90D or PT12H")])
+    return RetentionPolicy().older_than(older_than)
+
+
+def _rehearsed(store: Store, clock: Clock, policy: RetentionPolicy) -> PruneReport:
+    """Prune a copy beside the database, so that nobody waits and the figures are exact."""
+    with files.beside(store.path, f"{clock.new_id()}.rehearsal") as working:
+        files.copy_database(store.path, working)
+        copy = open_store(working, clock=clock)
+        try:
+            return retention.prune(copy, clock, policy, rest=lambda _seconds: None)
+        finally:
+            copy.close()
 
 
 def backup(store: Store, scope: Scope, clock: Clock, path: str | os.PathLike[str]) -> BackupReport:

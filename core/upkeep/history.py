@@ -52,7 +52,7 @@ def history_findings(tx: Transaction, trigger: TriggerFacts, revisions: Sequence
     past, floor = past_of(revisions, lambda: checks.newest_decided(tx, trigger.uid))
     if trigger.decided_from is not None:
         floor = max(floor, epoch_seconds(trigger.decided_from))
-    decisions = map(_decision, checks.decided_times(tx, trigger.uid))
+    decisions = map(_decision, checks.decided_times(tx, trigger.uid, from_epoch(floor)))
     for flaw in flaws(past, decisions, floor=floor, mark=epoch_seconds(trigger.mark_at)):
         yield _finding(trigger, flaw)
 

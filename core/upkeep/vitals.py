@@ -116,7 +116,8 @@ def _clock(looking: Looking) -> Iterator[Finding]:
         yield Finding("clock_behind", "warning", "clock", message, "set the clock; nothing fires twice meanwhile")
     for name, mark in vitals.future_marks(looking.tx, looking.now + SKEW, SHOWN, looking.workspace_id):
         message = f"its mark lies ahead, at {format_instant(mark)}; it decides nothing before"
-        yield Finding("mark_in_future", "warning", name, message, "set the clock, or wait until then")
+        remedy = f"set the clock; where it is right: triggerdeck mark {name} --to now --note WHY"
+        yield Finding("mark_in_future", "warning", name, message, remedy)
 
 
 def _zone_data(looking: Looking) -> Iterator[Finding]:

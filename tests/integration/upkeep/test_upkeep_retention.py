@@ -125,6 +125,15 @@ def test_each_end_has_its_own_age(ward: Ward) -> None:
     assert [row["status"] for row in ward.work()] == ["failed", "completed"]
 
 
+def test_work_that_was_made_long_ago_and_ended_lately_is_kept(aged: Ward) -> None:
+    first = aged.work()[0]["id"]
+    aged.sql("UPDATE work SET ended_at = ? WHERE id = ?", aged.micros() - 1, first)
+    pruned(aged, only(1))
+    assert first in {row["id"] for row in aged.work()}
+    assert count(aged, "work") == 2 * 25 + 1
+    assert aged.codes(settled=True) == []
+
+
 def test_more_than_the_count_goes_oldest_first(aged: Ward) -> None:
     newest = [row["id"] for row in aged.work()][-10:]
     pruned(aged, RetentionPolicy(completed=Keep(timedelta(days=999), 10)))
