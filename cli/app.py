@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cli.commands import demo, history, inbox, machine, resources, schedules, triggers, work, worker
+from cli.commands import demo, history, inbox, machine, resources, schedules, triggers, upkeep, work, worker
 from cli.options import common
 from cli.session import Session
 
@@ -19,11 +19,12 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         resources.delete,
         resources.publish,
     ),
-    "Triggers": (triggers.enable, triggers.disable, triggers.pause, triggers.resume, triggers.run),
+    "Triggers": (triggers.enable, triggers.disable, triggers.pause, triggers.resume, triggers.run, upkeep.mark),
     "Schedules": (schedules.preview, schedules.explain, schedules.timeline),
     "History": (history.occurrences, history.why, history.why_not),
     "Work": (work.work, work.logs, work.cancel, work.retry, inbox.actions, inbox.answer),
-    "Machinery": (machine.doctor, machine.metrics, machine.audit, machine.schema, machine.completion),
+    "Upkeep": (upkeep.doctor, upkeep.prune, upkeep.backup, upkeep.restore),
+    "Machinery": (machine.metrics, machine.audit, machine.schema, machine.completion),
 }
 
 

@@ -421,10 +421,10 @@ class Deck:
         with self._changing():
             return upkeep.repair(self._store, self._scope, self._clock)
 
-    def prune(self, *, older_than: timedelta | None = None) -> views.PruneReport:
+    def prune(self, *, older_than: timedelta | None = None, dry_run: bool = False) -> views.PruneReport:
         """Delete old history now, in short transactions: by the usual policy, or all that is older than an age."""
         with self._changing():
-            return upkeep.prune(self._store, self._scope, self._clock, older_than)
+            return upkeep.prune(self._store, self._scope, self._clock, older_than, dry_run=dry_run)
 
     def backup(self, path: str | Path) -> views.BackupReport:
         """Copy the database to a new file while everything goes on; `core.upkeep.restore` puts it in place."""

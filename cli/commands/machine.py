@@ -1,13 +1,11 @@
-"""The machinery: doctor, metrics, audit, schemas, completion."""
+"""The machinery: metrics, audit, schemas, completion."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
-from cli.failures import NO, say
 from cli.options import KIND, argument, common, limit, output
 from cli.render import write
 from cli.render.plain import plain
@@ -15,29 +13,7 @@ from cli.render.table import paint
 from cli.render.times import utc
 from cli.session import session
 
-MARKS = {"ok": "✓", "fault": "✗", "note": "·"}
 EVERYTHING = 1_000_000_000
-
-
-@click.command()
-@output("table", "json", "yaml")
-@common
-def doctor(output: str) -> int:
-    """Check worker, projection, Triggers and database; exit 1 where something is wrong."""
-    from cli.render.health import findings
-
-    with session().deck() as deck:
-        found = findings(deck.health())
-    faults = sum(finding.state == "fault" for finding in found)
-    lines = [_finding_line(finding) for finding in found]
-    write.document(output, {"faults": faults, "findings": found}, lambda: "\n".join(lines))
-    say("no fault found" if not faults else f"{faults} fault{'s' if faults > 1 else ''} found")
-    return NO if faults else 0
-
-
-def _finding_line(finding: Any) -> str:
-    remedy = f"; {finding.remedy}" if finding.remedy else ""
-    return f"{MARKS[finding.state]} {finding.check}: {finding.message}{remedy}"
 
 
 @click.command()

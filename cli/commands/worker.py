@@ -1,4 +1,4 @@
-"""The background process: run it in the foreground, look at it, stop it."""
+"""The background process: run it in the foreground, start it in the background, look at it, stop it."""
 
 from __future__ import annotations
 
@@ -32,6 +32,21 @@ def run() -> int:
 
 
 @worker.command()
+@common
+def start() -> None:
+    """Start the worker in the background, where it outlives this terminal; prints its pid."""
+    from core.settings import database_location
+    from core.worker.control import start_detached
+    from core.worker.control import status as look
+
+    database = database_location(session().database)
+    already = look(database).running
+    pid = start_detached(database)
+    say("a worker runs already" if already else "the worker has started")
+    click.echo(pid)
+
+
+@worker.command()
 @output("table", "json", "yaml")
 @common
 def status(output: str) -> int:
@@ -54,7 +69,7 @@ def status(output: str) -> int:
             f"{row.running}/{row.slots}",
             row.version,
         ),
-        empty="no worker has run on this database yet; start one: triggerdeck worker run",
+        empty="no worker has run on this database yet; start one: triggerdeck worker start",
     )
     return 0 if any(row.state in {"running", "draining"} for row in health.workers) else NO
 

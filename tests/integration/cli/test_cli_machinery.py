@@ -12,13 +12,15 @@ from terminal import Terminal
 def test_doctor_finds_that_nobody_works(filled: Terminal) -> None:
     told = filled("doctor", "-o", "json")
     assert told.status == 1
-    assert [found["check"] for found in told.data["findings"] if found["state"] == "fault"] == ["worker"]
-    assert "start one: triggerdeck worker run" in filled("doctor").out
+    assert [found["code"] for found in told.data["findings"]] == ["no_worker"]
+    assert told.data["faults"] == 1
+    assert "start one: triggerdeck worker start" in filled("doctor").out
 
 
 def test_an_empty_workspace_is_in_order(terminal: Terminal) -> None:
-    assert terminal("doctor").status == 0
-    assert "no fault found" in terminal("doctor").err
+    told = terminal.done("doctor")
+    assert told.out == "✓ everything is in order\n"
+    assert "no fault found" in told.err
 
 
 def test_audit_names_who_did_what(filled: Terminal) -> None:

@@ -10,7 +10,7 @@ from cli.__main__ import run
 from cli.app import SECTIONS, triggerdeck
 from core.errors import Denied, Fault, Invalid, NotFound, Precondition, StorageUnusable, TriggerdeckError, Usage
 
-LATER = {"rehearse", "backfill", "events", "emit", "import", "export", "prune", "access", "serve"}
+LATER = {"rehearse", "backfill", "events", "emit", "import", "export", "access", "serve"}
 
 
 def every_command(group: click.Group = triggerdeck, path: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -106,6 +106,10 @@ def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
         ["occurrences", "--outcome", "splendid"],
         ["run", "nightly", "--timeout", "3"],
         ["answer", "1", "--approve", "--reject"],
+        ["restore"],
+        ["restore", "backup.sqlite3", "--in-place"],
+        ["mark", "nightly", "--to", "now"],
+        ["mark", "nightly", "--note", "the clock was wrong"],
     ],
 )
 def test_a_request_that_makes_no_sense_exits_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from cli.render import health, ics, metrics, plain, table, times, write
+from cli.render import ics, metrics, plain, table, times, write
 from cli.render.preview import preview_text
 from cli.render.timeline import timeline_text
 from core.views import (
     Coalesced,
-    Drift,
     FireView,
     Health,
     OccurrenceRow,
@@ -246,37 +245,6 @@ def a_health(**changes: Any) -> Health:
         "overdue": (),
     }
     return Health(**{**values, **changes})
-
-
-def faults(**changes: Any) -> list[str]:
-    return [found.check for found in health.findings(a_health(**changes)) if found.state == "fault"]
-
-
-def test_a_sound_machinery_has_no_fault() -> None:
-    assert faults() == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "check"),
-    [
-        ({"workers": ()}, "worker"),
-        ({"workers": (a_worker(state="stale", beat_at=AT - timedelta(hours=1)),)}, "worker"),
-        ({"workers": (a_worker(beat_at=AT + timedelta(minutes=5)),)}, "clock"),
-        ({"workers": (a_worker(zone_data="2025b"),)}, "zone data"),
-        ({"drifts": (Drift("nightly", AT, None),)}, "projection"),
-        ({"overdue": ("nightly",)}, "overdue"),
-        ({"triggers": {"degraded": 1}}, "triggers"),
-        ({"free_bytes": 1 << 20}, "disk"),
-        ({"wal_bytes": 1 << 30}, "wal"),
-    ],
-)
-def test_each_fault_is_found_and_has_a_remedy(changes: dict[str, Any], check: str) -> None:
-    assert faults(**changes) == [check]
-    assert all(found.remedy for found in health.findings(a_health(**changes)) if found.state == "fault")
-
-
-def test_no_worker_is_no_fault_while_nothing_is_scheduled() -> None:
-    assert faults(workers=(), triggers={"disabled": 3}, queue={}) == []
 
 
 def test_metrics_are_in_the_exposition_format() -> None:
