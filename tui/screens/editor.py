@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from core.errors import Fault, Invalid, Precondition, StaleETag, TriggerdeckError
-from core.views import Applied, FireChange, FlowRow, SchedulePreview
+from core.errors import Fault, TriggerdeckError
+from core.views import FireChange, FlowRow, SchedulePreview
 from tui.actions import Action
 from tui.present.columns import Column
-from tui.present.diff import fire_counts, three_way
-from tui.present.draft import Draft, begun, fresh, look, placed
+from tui.present.diff import fire_counts
+from tui.present.draft import Draft, begun, fresh, placed
 from tui.present.field_hints import flow_hint, json_hint, zone_hint
 from tui.present.fire_preview import preview_lines
-from tui.present.lines import Line, Piece, clean, line, wrap
+from tui.present.lines import Line, Piece, line, wrap
 from tui.present.times import full
-from tui.screens.change_dialog import ChangeDialog, ConflictDialog
-from tui.screens.place import Place
+from tui.screens.editor_saving import Saving
 from tui.screens.trigger_steering import bare
-from tui.undo import Undo
 from tui.widgets.chooser import Choice, Chooser, plain_choice
 from tui.widgets.dialog import Confirm, Sheet
 from tui.widgets.lines_view import LinesView
@@ -58,15 +56,7 @@ class LiveAnswer:
     change: FireChange
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What a save would do."""
-
-    applied: Applied
-    change: FireChange
-
-
-class EditorScreen(Place):
+class EditorScreen(Saving):
     """One Trigger being written; nothing is stored before the change was seen and confirmed."""
 
     place_id = "editor"
@@ -147,7 +137,7 @@ class EditorScreen(Place):
             manifest = placed(
                 placed(bare(manifest), "metadata.name", f"{self._trigger}-copy"), "definition.enabled", False
             )
-        self._base_manifest = manifest
+        self.base_manifest = manifest
         self.draft = Draft.of(manifest)
         self.form.show(self.draft)
         self.form.begin()
@@ -165,9 +155,14 @@ class EditorScreen(Place):
             draft = self.draft.put(message.key, message.text)
             if self.is_new and message.key == "type":
                 draft = begun(draft, self.now)
-            self._take(draft)
+            self.take(draft)
 
-    def _take(self, draft: Draft, *, show: bool = False) -> None:
+    def go_to_fault(self, faults: Iterable[Fault]) -> None:
+        """Give the keys to the first field that has a fault."""
+        self.form.go_to_fault(faults)
+
+    def take(self, draft: Draft, *, show: bool = False) -> None:
+        """Go on with another draft; `show` puts it into the fields."""
         if draft == self.draft:
             return
         kind_changed = self.draft is None or draft.type != self.draft.type
@@ -191,11 +186,8 @@ class EditorScreen(Place):
 
     def _ask_live(self) -> None:
         if self.draft is not None:
-            schedule, before, after = dict(self.draft.schedule), self._schedule_before(), self._after
+            schedule, before, after = dict(self.draft.schedule), self.schedule_before(), self._after
             self.ask(partial(_live, schedule, before, after), self._show_live, group="editor.live")
-
-    def _schedule_before(self) -> Mapping[str, Any] | None:
-        return None if self.draft is None or self.is_new else look(self.draft.base, "definition.source.schedule")
 
     def _show_live(self, answer: LiveAnswer) -> None:
         self.live = answer
@@ -227,9 +219,10 @@ class EditorScreen(Place):
     def _ask_check(self) -> None:
         if self.draft is not None and not self.draft.texts:
             text = json.dumps(bare(dict(self.draft.manifest)))
-            self.ask(lambda deck: deck.validate(text), self._checked, failed=self._unchecked, group="editor.check")
+            self.ask(lambda deck: deck.validate(text), self.checked, failed=self._unchecked, group="editor.check")
 
-    def _checked(self, faults: tuple[Fault, ...]) -> None:
+    def checked(self, faults: tuple[Fault, ...]) -> None:
+        """Show faults at their fields."""
         self._faults = faults
         self._show_faults()
 
@@ -270,14 +263,14 @@ class EditorScreen(Place):
 
     def _picked(self, key: str, text: str | None) -> None:
         if text is not None and self.draft is not None:
-            self._take(self.draft.put(key, text), show=True)
+            self.take(self.draft.put(key, text), show=True)
 
     # -- actions --------------------------------------------------------------------------------------------------
 
     def action_do(self, action_id: str) -> None:
         """Do an action, with all that was typed so far."""
         if self.draft is not None:
-            self._take(self.form.collect(self.draft))
+            self.take(self.form.collect(self.draft))
         super().action_do(action_id)
 
     def why_closed(self, action: Action) -> str:
@@ -291,7 +284,7 @@ class EditorScreen(Place):
     def do_revert(self) -> None:
         """Go back to what is stored."""
         if self.draft is not None:
-            self._take(Draft.of(self.draft.base), show=True)
+            self.take(Draft.of(self.draft.base), show=True)
             self.flash("back to what is stored")
 
     def do_fires(self) -> None:
@@ -334,7 +327,7 @@ class EditorScreen(Place):
             key: value for key, value in (self.draft.base.get("metadata") or {}).items() if key not in text["metadata"]
         }
         merged = {**self.draft.manifest, **edited, "metadata": {**owned, **(edited.get("metadata") or {})}}
-        self._take(Draft(self.draft.base, merged), show=True)
+        self.take(Draft(self.draft.base, merged), show=True)
         self.flash("taken from $EDITOR; ctrl+s shows the change and saves", "ok")
 
     def unsaved(self) -> bool:
@@ -355,100 +348,6 @@ class EditorScreen(Place):
         if yes:
             self.dismiss()
 
-    # -- saving ---------------------------------------------------------------------------------------------------
-
-    def do_save(self) -> None:
-        """Ask what the save would change, and show it."""
-        if self.draft is None:
-            return
-        if self.draft.texts:
-            self.flash("; ".join(f"{key} {fault}" for key, fault in self.draft.faults().items()), "bad")
-            return
-        manifest = dict(self.draft.manifest)
-        self.ask(
-            partial(_prepare, manifest, self._schedule_before()),
-            self._prepared,
-            failed=self._refused,
-            group="editor.save",
-        )
-
-    def _prepared(self, prepared: Prepared) -> None:
-        zone = self.zone_for(str(self.draft.schedule.get("timeZone") or "UTC") if self.draft else None)
-        what = f"Create {prepared.applied.name}" if self.is_new else f"Save {prepared.applied.name}"
-        dialog = ChangeDialog(what, prepared.applied, prepared.change, zone)
-        self.app.push_screen(dialog, lambda yes: self._store() if yes else None)
-
-    def _store(self, *, confirm_scope: bool = False) -> None:
-        if self.draft is not None:
-            text = json.dumps(dict(self.draft.manifest))
-            self.ask(
-                lambda deck: deck.apply(text, confirm_scope=confirm_scope),
-                self._stored,
-                failed=self._refused,
-                group="editor.save",
-            )
-
-    def _stored(self, applied: tuple[Applied, ...]) -> None:
-        saved = applied[0]
-        word = "created" if saved.action == "created" else "saved"
-        told = f"{saved.name} {word}, gen {saved.generation} · u undoes"
-        self.deck_app.offer_undo(Undo(word, partial(_undo_save, saved, None if self.is_new else self._base_manifest)))
-        self.dismiss()
-        self.deck_app.saved(saved, told)
-
-    def _refused(self, refusal: TriggerdeckError) -> None:
-        if isinstance(refusal, Invalid):
-            self._checked(refusal.faults)
-            self.flash(
-                f"not saved: {refusal.faults[0].sentence()}"
-                + (f" (and {len(refusal.faults) - 1} more)" if len(refusal.faults) > 1 else ""),
-                "bad",
-            )
-            self.form.go_to_fault(refusal.faults)
-        elif isinstance(refusal, StaleETag):
-            self._conflict(refusal.stored)
-        elif isinstance(refusal, Precondition):
-            dialog = Confirm("Whose identity?", [clean(refusal.message)], do="save as me", danger=True)
-            self.app.push_screen(dialog, lambda yes: self._store(confirm_scope=True) if yes else None)
-        else:
-            self.flash(refusal.sentence(), "bad")
-
-    def _conflict(self, stored: Mapping[str, Any]) -> None:
-        if self.draft is not None:
-            rows = three_way(self.draft.base, stored, self.draft.manifest)
-            self.app.push_screen(ConflictDialog(rows), partial(self._resolve, stored))
-
-    def _resolve(self, stored: Mapping[str, Any], choice: str | None) -> None:
-        if choice is None or self.draft is None:
-            return
-        mine = Draft.of(stored)
-        merged: Mapping[str, Any] = stored
-        if choice == "mine":
-            for row in three_way(self.draft.base, stored, self.draft.manifest):
-                if row.mine != row.base:
-                    merged = placed(merged, row.path, row.mine)
-            mine = Draft(stored, merged)
-        self.generation = int((stored.get("metadata") or {}).get("generation") or self.generation)
-        self._base_manifest = dict(stored)
-        self._take(mine, show=True)
-        self.flash(
-            "yours now stands on what is stored; ctrl+s shows it" if choice == "mine" else "this is what is stored",
-            "ok",
-        )
-
 
 def _live(schedule: dict[str, Any], before: Mapping[str, Any] | None, after: datetime | None, deck: Deck) -> LiveAnswer:
     return LiveAnswer(deck.preview(schedule, after=after, count=10), deck.fire_change(before, schedule))
-
-
-def _prepare(manifest: dict[str, Any], before: Mapping[str, Any] | None, deck: Deck) -> Prepared:
-    applied = deck.diff(json.dumps(manifest))[0]
-    return Prepared(applied, deck.fire_change(before, look(manifest, "definition.source.schedule") or {}))
-
-
-def _undo_save(saved: Applied, before: Mapping[str, Any] | None, deck: Deck) -> str:
-    if before is None:
-        deck.delete("Trigger", saved.name, saved.namespace)
-        return f"{saved.name} is gone again"
-    deck.apply(json.dumps(bare(dict(before))))
-    return f"{saved.name} is as it was"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
-from textual.events import Click, MouseScrollDown, MouseScrollUp
+from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -335,16 +335,6 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
             if event.chain == 2 and self.row is not None:
                 self.post_message(self.Opened(self, self.row))
 
-    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
-        """Scroll by three rows."""
-        self.scroll_to(y=self.scroll_offset.y + 3, animate=False)
-        event.stop()
-
-    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
-        """Scroll back by three rows."""
-        self.scroll_to(y=self.scroll_offset.y - 3, animate=False)
-        event.stop()
-
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -362,12 +352,9 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
         self._show_cursor()
         self._want_visible()
 
-    def on_focus(self) -> None:
-        """Draw the cursor strong."""
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """Draw the cursor weak."""
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Draw the cursor strong while the keys are here."""
+        super().watch_has_focus(_has_focus)
         self.refresh()
 
     def tick(self) -> None:
