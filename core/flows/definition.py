@@ -103,7 +103,7 @@ def _step(fields: Fields) -> Step | None:
         "timeout": fields.duration("timeout"),
         "retry": _retry(fields),
         "when": fields.condition("when"),
-        "on_crash": _on_crash(fields),
+        "on_crash": fields.choice("onCrash", ("rerun", "fail", "ask"), "rerun"),
     }
     kind = next((kind for kind in STEP_KINDS if fields.has(kind)), "")
     if kind in {"ask", "wait"}:
@@ -136,14 +136,8 @@ def _refuse_on_waits(fields: Fields, kind: str) -> None:
     for name in ("timeout", "retry"):
         if fields.has(name):
             fields.fault(name, f"has no meaning for a step that is a {kind}", f"it ends by its own {other}")
-
-
-def _on_crash(fields: Fields) -> str:
     if fields.values.get("onCrash") == "ask":
-        fields.take("onCrash")
-        fields.fault("onCrash", "ask comes in a later version", "use rerun or fail", code="not_yet")
-        return "rerun"
-    return fields.choice("onCrash", ("rerun", "fail"), "rerun")
+        fields.fault("onCrash", f"ask has no meaning for a step that is a {kind}", "a crash never interrupts it")
 
 
 def _retry(fields: Fields) -> Retry:

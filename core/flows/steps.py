@@ -97,7 +97,7 @@ class Step:
     timeout: timedelta | None = None
     retry: Retry = Retry()
     when: str | None = None
-    on_crash: Literal["rerun", "fail"] = "rerun"
+    on_crash: Literal["rerun", "fail", "ask"] = "rerun"
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ def _step() -> Schema:
         "timeout": _DURATION,
         "retry": _closed(retry),
         "when": _TEXT,
-        "onCrash": {"enum": ["rerun", "fail"]},
+        "onCrash": {"enum": ["rerun", "fail", "ask"]},
     }
     kinds = {"command": _command(), "http": _http(), "python": _python(), "ask": _ask(), "wait": _wait()}
     step = _closed(shared | {kind: kinds[kind] for kind in STEP_KINDS}, "id")

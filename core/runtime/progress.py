@@ -10,6 +10,7 @@ from typing import Any
 from core.access.service import authorise_many
 from core.flows.expressions import ExpressionError, holds
 from core.flows.steps import Ask, FlowDefinition, Step, Wait
+from core.runtime import uncertain
 from core.runtime.context import StepError, StepResult
 from core.runtime.port import Progress
 from core.runtime.steps import ask, wait
@@ -18,7 +19,7 @@ from core.storage import work as works
 from core.storage.store import Transaction
 from core.storage.work import WorkFacts
 from core.work.ending import finish, move
-from core.work.statuses import WAITING_FOR
+from core.work.statuses import OUTCOME_UNKNOWN, WAITING_FOR
 
 DONE = frozenset({"completed", "skipped"})
 
@@ -109,7 +110,9 @@ def cancel(tx: Transaction, walk: Walk) -> Progress:
 def overdue(tx: Transaction, walk: Walk) -> Progress:
     """End a run whose time is over."""
     message = "the run took longer than the flow's timeout"
-    finish(tx, walk.work, walk.run, "failed", walk.now, code="deadline", message=message)
+    unsure = any(row.error_code == OUTCOME_UNKNOWN for row in walk.steps.values())
+    result = OUTCOME_UNKNOWN if unsure else ""
+    finish(tx, walk.work, walk.run, "failed", walk.now, result=result, code="deadline", message=message)
     return Progress.ENDED
 
 
@@ -146,7 +149,21 @@ def _decide(tx: Transaction, walk: Walk, position: int, values: Mapping[str, Any
         return _ask(tx, walk, position, step.action, values)
     if isinstance(step.action, Wait):
         return _wait(tx, walk, position, step.action, values)
+    if row is not None and row.status == "waiting":
+        return _told(tx, walk, position, row)
     return _start_try(tx, walk, position, row)
+
+
+def _told(tx: Transaction, walk: Walk, position: int, row: runs.StepFacts) -> int | Progress:
+    """Go on as a person said of a step that a crash interrupted."""
+    asked = works.step_actions(tx, walk.run.id, position)
+    action = next((one for one in asked if uncertain.is_about(one, row)), None)
+    if action is not None and action.status == "pending":
+        return _park(tx, walk, action.kind)
+    if action is not None and uncertain.wants_another_try(action):
+        return _start_try(tx, walk, position, replace(row, resume_at=None))
+    result = uncertain.outcome(action)
+    return _failed(tx, walk, position, result) if result.error else _succeeded(tx, walk, position, result)
 
 
 def _start_try(tx: Transaction, walk: Walk, position: int, row: runs.StepFacts | None) -> int | Progress:
@@ -154,6 +171,8 @@ def _start_try(tx: Transaction, walk: Walk, position: int, row: runs.StepFacts |
         return _sleep(tx, walk, row.resume_at)
     attempt = (row.attempt if row is not None else 0) + 1
     started = {"started_at": walk.now, "ended_at": None, "resume_at": None, "pid": None, "pid_started_at": None}
+    if row is not None and row.error_code == OUTCOME_UNKNOWN:
+        started |= {"error_code": None, "error_message": None}
     _put(tx, walk, position, status="running", attempt=attempt, **started)
     tx.changed(walk.work.workspace_id, "work", walk.work.id)
     return attempt
@@ -200,7 +219,8 @@ def _failed(tx: Transaction, walk: Walk, position: int, result: StepResult) -> P
 
 def _fail(tx: Transaction, walk: Walk, step: Step, error: StepError) -> Progress:
     message = f"step {step.id}: {error.message}"
-    finish(tx, walk.work, walk.run, "failed", walk.now, code=error.code, message=message)
+    result = OUTCOME_UNKNOWN if error.code == OUTCOME_UNKNOWN else ""
+    finish(tx, walk.work, walk.run, "failed", walk.now, result=result, code=error.code, message=message)
     return Progress.ENDED
 
 
@@ -246,16 +266,22 @@ def _ask(tx: Transaction, walk: Walk, position: int, asked: Ask, values: Mapping
 
 
 def _raise_question(tx: Transaction, walk: Walk, position: int, asked: Ask, values: Mapping[str, Any]) -> None:
-    """Write the question, its one notification and the parked run together."""
-    work, step = walk.work, walk.flow.steps[position]
-    keys = {"step_id": step.id, "run_id": walk.run.id, "position": position, "now": walk.now}
-    row = {"id": tx.clock.new_id(), **ask.question(asked, work, values, **keys)}  # type: ignore[arg-type]
+    step = walk.flow.steps[position]
+    question = ask.question(
+        asked, walk.work, values, step_id=step.id, run_id=walk.run.id, position=position, now=walk.now
+    )
+    ask_person(tx, walk, position, question, attempt=1, started_at=walk.now)
+
+
+def ask_person(tx: Transaction, walk: Walk, position: int, question: Mapping[str, Any], **step: Any) -> None:
+    """Write a question (a row without its id), its one notification, its step and the parked run together."""
+    work, row = walk.work, {"id": tx.clock.new_id(), **question}
     works.insert_action(tx, row)
     line = {"workspace_id": work.workspace_id, "at": walk.now, "kind": "action", "severity": "warning"}
     keys = {"work_id": work.id, "action_id": row["id"], "trigger_uid": work.trigger_uid or None}
     works.notify(tx, {**line, **keys, "title": row["title"]})
-    _put(tx, walk, position, status="waiting", attempt=1, started_at=walk.now)
-    _park(tx, walk, asked.kind)
+    _put(tx, walk, position, status="waiting", **step)
+    _park(tx, walk, row["kind"])
     tx.changed(work.workspace_id, "action", row["id"])
     tx.changed(work.workspace_id, "notification", row["id"])
 

@@ -65,6 +65,12 @@ def beat_of_pid(tx: Transaction, pid: int) -> tuple[str, datetime] | None:
     return None if row is None else (row[0], row[1])
 
 
+def last_seen(tx: Transaction, worker_id: str) -> datetime | None:
+    """Return when a worker was last alive, None where its row is gone."""
+    at: datetime | None = tx.scalar(select(_beat.beat_at).where(_beat.worker_id == worker_id))
+    return at
+
+
 def places_of(tx: Transaction, user: str) -> list[tuple[str, str]]:
     """Return (workspace, principal) for every workspace; the principal is the user's, or empty where it has none."""
     known = (_principal.tenant_id == _workspace.tenant_id) & (_principal.name == user)

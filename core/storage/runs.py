@@ -36,6 +36,7 @@ class RunFacts:
     deadline_at: datetime | None
     started_at: datetime | None
     principal_id: str
+    worker_id: str | None
 
 
 @dataclass(frozen=True, slots=True)

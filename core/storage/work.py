@@ -168,6 +168,12 @@ def step_action(tx: Transaction, run_id: str, position: int) -> ActionFacts | No
     return ActionFacts(**row._mapping) if row else None
 
 
+def step_actions(tx: Transaction, run_id: str, position: int) -> list[ActionFacts]:
+    """Return every question that a step of a run asked."""
+    where = (_action.c.run_id == run_id, _action.c.position == position)
+    return [ActionFacts(**row._mapping) for row in tx.all(select(*_ACTION_COLUMNS).where(*where))]
+
+
 def end_action(
     tx: Transaction, action_id: str, status: str, now: datetime, *, still_due: bool = True, **values: Any
 ) -> bool:

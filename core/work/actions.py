@@ -40,12 +40,16 @@ def normal_decision(decision: str) -> str:
 def form_schema(kind: str, form: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema of the values that go with an agreeing answer, for drawing a form.
 
-    `form` is the question's own part: {schema, choices}.
+    `form` is the question's own part: {schema, choices}. The schema of a choice may describe `choice` further and
+    add values that go with it.
     """
     author = dict(form.get("schema") or {})
     if kind == "choiceRequired":
-        choice = {"type": "string", "title": "Choice", "enum": list(form.get("choices") or ())}
-        return {"type": "object", "properties": {"choice": choice}, "required": ["choice"]}
+        more = dict(author.get("properties") or {})
+        choice = {"type": "string", "title": "Choice", **more.pop("choice", {})}
+        choice["enum"] = list(form.get("choices") or ())
+        required = ["choice", *author.get("required", ())]
+        return {"type": "object", **author, "properties": {"choice": choice, **more}, "required": required}
     if kind == "inputRequired":
         return {"type": "object", **author}
     properties = {**author.get("properties", {})}

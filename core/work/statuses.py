@@ -19,6 +19,8 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "cancelled": frozenset({"pending"}),
 }
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""The result of Work, and the error code of a step, of which nobody knows whether it was done."""
 RETRYABLE: frozenset[str] = frozenset({"failed", "cancelled"})
 WAITING_FOR: dict[str, str] = {
     "inputRequired": "waitingForInput",

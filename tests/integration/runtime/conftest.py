@@ -1,15 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core import failpoints
 from core.runtime.memory import MemoryRuntime
 from tests.integration.runtime.rig import Rig
 
 MakeRig = Callable[..., Awaitable[Rig]]
+Doomed = Callable[..., subprocess.Popen[bytes]]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(params=["memory", "engine"])
@@ -48,3 +54,21 @@ async def rig(make_rig: MakeRig) -> Rig:
 async def each_rig(make_rig: MakeRig, engine_kind: str) -> Rig:
     """A rig over each engine in turn: what is tested is the port."""
     return await make_rig(engine_kind)
+
+
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[Doomed]:
+    """Start workers over the rigs' database that are killed, at a named place or by the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(kind: str = "memory", failpoint: str = "") -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), failpoints.VARIABLE: failpoint}
+        argv = [sys.executable, "-m", "tests.integration.runtime.doomed_worker", str(tmp_path / "deck.sqlite3"), kind]
+        process = subprocess.Popen(argv, env=environment, cwd=ROOT)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()

@@ -40,12 +40,13 @@ class Rig:
         slots: int = 8,
         secrets: Mapping[str, str] | None = None,
         kill_after_s: float = 1.0,
+        user: str = "tester",
     ) -> None:
         self.folder = folder
         self.clock = clock or SystemClock()
         self.store = Store.open(folder / "deck.sqlite3", clock=self.clock)
         with self.store.write() as tx:
-            self.scope = open_scope(tx, workspace="default", user="tester", now=self.clock.now())
+            self.scope = open_scope(tx, workspace="default", user=user, now=self.clock.now())
         self.closed = False
         self._options: dict[str, Any] = {"secrets": Secrets(secrets or {}), "kill_after_s": kill_after_s}
         self._slots = slots

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from core import failpoints
 from core.errors import StorageUnusable
 from core.runtime.guard import end_recorded_group, started_at
 from core.storage.enginefile import engine_path
-from tests.integration.runtime.conftest import MakeRig
+from tests.integration.runtime.conftest import Doomed, MakeRig
 from tests.integration.runtime.rig import Rig, sh
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[3]
-Doomed = Callable[..., subprocess.Popen[bytes]]
 POINTS_BEFORE_THE_STEP = ("dispatch.before_claim", "dispatch.claimed", "dispatch.submitted", "dispatch.mark_committed")
 POINTS_IN_THE_STEP = ("step.started", "step.spawned", "step.recorded", "step.executed", "step.before_commit")
-
-
-@pytest.fixture
-def doomed(tmp_path: Path) -> Iterator[Doomed]:
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(kind: str = "memory", failpoint: str = "") -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), failpoints.VARIABLE: failpoint}
-        argv = [sys.executable, "-m", "tests.integration.runtime.doomed_worker", str(tmp_path / "deck.sqlite3"), kind]
-        process = subprocess.Popen(argv, env=environment, cwd=ROOT)
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
 
 
 async def settled(condition: Callable[[], object], within_s: float = 20.0) -> None:

@@ -89,7 +89,7 @@ def test_all_faults_of_a_flow_are_told_at_once_with_their_fields() -> None:
         "stepz": [],
         "inputSchema": {"type": "text"},
         "steps": [
-            {"id": "A", "command": {"argv": "ls -l"}, "onCrash": "ask"},
+            {"id": "A", "command": {"argv": "ls -l"}, "onCrash": "pray"},
             {"id": "two", "http": {"url": "ftp://x", "methd": "GET"}, "timeout": "P1M"},
         ],
     }
@@ -141,9 +141,19 @@ def test_a_shell_string_is_refused() -> None:
     assert "command.argv" in step_faults(command={"argv": []})
 
 
-def test_on_crash_ask_comes_later() -> None:
-    assert "later version" in step_faults(command={"argv": ["true"]}, onCrash="ask")["onCrash"]
-    assert "must be one of rerun, fail" in step_faults(command={"argv": ["true"]}, onCrash="maybe")["onCrash"]
+@pytest.mark.parametrize("policy", ["rerun", "fail", "ask"])
+def test_a_crash_runs_a_step_again_or_fails_it_or_asks(policy: str) -> None:
+    assert parse_flow({"steps": [{**ECHO, "onCrash": policy}]}).steps[0].on_crash == policy
+
+
+def test_another_word_for_a_crash_is_refused() -> None:
+    assert "must be one of rerun, fail, ask" in step_faults(command={"argv": ["true"]}, onCrash="maybe")["onCrash"]
+
+
+def test_nobody_is_asked_whether_a_wait_or_a_question_finished() -> None:
+    assert "no meaning" in step_faults(wait={"for": "PT1S"}, onCrash="ask")["onCrash"]
+    question = {"kind": "confirmationRequired", "title": "Go on?"}
+    assert "no meaning" in step_faults(ask=question, onCrash="ask")["onCrash"]
 
 
 @pytest.mark.parametrize("text", ["5m", "PT", "P1M", "P1Y", "PT0S", "-PT5S", "P99999D", 5, True, "PT1e400S"])

@@ -16,6 +16,7 @@ STEPS: list[dict[str, Any]] = [
     {"id": "a", "command": {"argv": ["x"], "env": {"T": {"secretRef": "t"}}}, "retry": {"backoff": "PT2S"}},
     {"id": "b", "http": {"url": "http://host/", "headers": {"X": "y"}, "json": [1], "expect": {"status": [200, 204]}}},
     {"id": "c", "python": {"callable": "json:dumps", "args": [1]}, "timeout": "PT5M", "onCrash": "fail"},
+    {"id": "f", "command": {"argv": ["x"]}, "onCrash": "ask"},
     {"id": "d", "ask": {"kind": "approvalRequired", "title": "Go?", "expiresAfter": "P1D", "onReject": "continue"}},
     {"id": "e", "wait": {"for": "PT1S"}, "when": "true"},
 ]  # fmt: skip

@@ -34,6 +34,19 @@ def test_the_form_of_a_choice_holds_the_choices() -> None:
     assert form_schema("choiceRequired", FORM)["properties"]["choice"]["enum"] == ["a", "b"]
 
 
+def test_the_schema_of_a_choice_adds_values_and_describes_the_choice_but_never_replaces_it() -> None:
+    more = {"properties": {"choice": {"description": "pick", "enum": ["z"]}, "note": {"type": "string"}}}
+    schema = form_schema("choiceRequired", {"choices": ["a", "b"], "schema": {**more, "required": ["note"]}})
+    assert list(schema["properties"]) == ["choice", "note"]
+    assert schema["properties"]["choice"] | {"title": ""} == {
+        "type": "string",
+        "title": "",
+        "description": "pick",
+        "enum": ["a", "b"],
+    }
+    assert schema["required"] == ["choice", "note"]
+
+
 @pytest.mark.parametrize(
     ("kind", "decision", "values", "fields"),
     [
@@ -53,4 +66,5 @@ def test_the_form_of_a_choice_holds_the_choices() -> None:
 def test_an_answer_fits_its_question_or_says_where_not(
     kind: str, decision: str, values: dict[str, Any], fields: list[str]
 ) -> None:
-    assert [fault.field for fault in check_answer(kind, FORM, decision, values)] == fields
+    form = {"choices": FORM["choices"]} if kind == "choiceRequired" else FORM
+    assert [fault.field for fault in check_answer(kind, form, decision, values)] == fields
