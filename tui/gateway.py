@@ -171,3 +171,10 @@ def start_worker(deck: Deck) -> str:
         return ""
     pid = control.start_detached(deck.database)
     return f"worker started (pid {pid}); it goes on when you leave"
+
+
+def stop_worker(deck: Deck) -> str:
+    """Let the background worker end its running steps and stop; return what happened in a sentence."""
+    from core.worker import control
+
+    return "the worker has stopped" if control.stop(deck.database) else "no worker ran"

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from core.errors import TriggerdeckError
 from core.views import Health
 from tui.actions import Action
+from tui.gateway import start_worker, stop_worker
 from tui.present import health as present
 from tui.present.lines import Line
 from tui.screens.place import Place
@@ -118,7 +119,7 @@ class HealthPlace(Place):
 
     def _stop(self, yes: bool | None) -> None:
         if yes:
-            self.ask(_stop, self._told, group="health.worker")
+            self.ask(stop_worker, self._told, group="health.worker")
 
     def _told(self, sentence: str) -> None:
         self.flash(sentence, "ok")
@@ -130,13 +131,4 @@ class HealthPlace(Place):
 
 
 def _start(deck: Deck) -> str:
-    from tui.gateway import start_worker
-
     return start_worker(deck) or "a worker runs already"
-
-
-def _stop(deck: Deck) -> str:
-    from core.worker import control
-
-    control.stop(deck.database)
-    return "the worker was asked to stop; it ends its running steps first"

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 
 from core.errors import TriggerdeckError
-from core.views import ACTIVE_WORK, Effect, LogRow, WorkRow, WorkView
+from core.views import ACTIVE_WORK, Changes, Effect, LogRow, WorkRow, WorkView
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present import gantt, works
@@ -95,6 +95,12 @@ class RunDetail(Place):
         return works.head(self._view.row, self.now) if self._view else ()
 
     # -- reading --------------------------------------------------------------------------------------------------
+
+    def concerns(self, changes: Changes) -> bool:
+        """Tell whether changes touch this Work or one of the questions."""
+        if self._view is None or "action" in changes.keys:
+            return super().concerns(changes)
+        return self._view.row.id in changes.keys.get("work", ())
 
     def renew(self) -> None:
         """Read the Work and the rest of its log."""

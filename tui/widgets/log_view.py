@@ -129,8 +129,8 @@ class LogView(Pane):
                 render(row, self._zone, cells=cells, times=self.timing, wrap=self.wrapping, step_cells=steps)
             )
         self._lines = tuple(self._drawn)
-        widest = max((line_width(row) for row in self._drawn), default=1)
-        self.virtual_size = Size(cells if self.wrapping else max(widest, 1), len(self._drawn))
+        widest = cells if self.wrapping else max((line_width(row) for row in self._drawn), default=1)
+        self.virtual_size = Size(max(widest, 1), len(self._drawn))
         self._tail()
         self.refresh()
 
