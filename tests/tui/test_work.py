@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from core.views import LogRow
+from tests.tui import world
 from tests.tui.conftest import OpenStage
 from tests.tui.scenes import row
 from tui.screens.inbox import InboxPlace
@@ -9,7 +13,7 @@ from tui.screens.occurrence_detail import OccurrenceDetail
 from tui.screens.run import RunDetail
 from tui.screens.work import WorkPlace
 from tui.widgets.dialog import Confirm
-from tui.widgets.log_view import LogView
+from tui.widgets.log_view import KEPT, LogView
 
 
 async def test_active_only_shows_what_has_not_ended(on_stage: OpenStage) -> None:
@@ -101,10 +105,6 @@ async def test_from_a_run_one_gets_to_its_question_and_to_its_decision(on_stage:
 
 
 async def test_a_log_keeps_the_newest_lines_and_says_how_many_went(on_stage: OpenStage) -> None:
-    from core.views import LogRow
-    from tests.tui import world
-    from tui.widgets.log_view import KEPT
-
     async with on_stage() as stage:
         await row("4", lambda text: "approval" in text, "enter")(stage)
         log = stage.place.query_one(LogView)
@@ -123,3 +123,28 @@ async def test_an_unknown_work_is_one_sentence(on_stage: OpenStage) -> None:
         assert isinstance(stage.place, RunDetail)
         assert "ffffffff" in stage.text
         assert "esc goes back to the list" in stage.text
+
+
+async def test_an_approved_run_goes_on_and_ends_before_ones_eyes(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "enter")(stage)
+        assert "waits for approval" in stage.lines[1]
+        await stage.press("i", "a")
+        await world.work_on(stage.deck.database, stage.clock, timedelta(minutes=2))
+        await stage.press("4")
+        await stage.look()
+        assert isinstance(stage.place, RunDetail)
+        assert "✓ completed" in stage.lines[1]
+        assert "8/8" in stage.lines[1]
+
+
+async def test_a_log_grows_while_one_looks_at_it(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "us-digest" in text, "enter", "R")(stage)
+        assert stage.flash.startswith("✓")
+        log = stage.place.query_one(LogView)
+        before = len(log.rows)
+        await world.work_on(stage.deck.database, stage.clock, timedelta(seconds=30))
+        await stage.look()
+        assert len(log.rows) > before
+        assert "failed" in stage.lines[1]

@@ -158,6 +158,19 @@ def make(folder: Path) -> Path:
     return database
 
 
+async def work_on(database: Path, clock: ManualClock, span: timedelta) -> None:
+    """Let a worker do what is due on a database while `span` passes."""
+    deck = Deck.open(database, clock=clock)
+    store = open_store(database, clock=clock, read_only=False)
+    worker = Worker(deck, store, clock)
+    await worker.begin()
+    await worker.until(clock.now() + span)
+    worker.pulse.beat()
+    await worker.end()
+    store.close()
+    deck.close()
+
+
 def copied(database: Path, folder: Path) -> Path:
     """Return a copy of a made database that a scene may change."""
     folder.mkdir(parents=True, exist_ok=True)
