@@ -14,14 +14,18 @@ def run(
     read_only: bool = False,
     *,
     start_worker: bool = True,
+    worker_kept: bool = True,
 ) -> int:
-    """Open the deck in this terminal; return the exit status (6: the database cannot be used)."""
+    """Open the deck in this terminal; return the exit status (6: the database cannot be used).
+
+    `worker_kept` False says that whoever opens the deck ends the worker with it.
+    """
     from tui.app import DeckApp
     from tui.config import default_path
     from tui.gateway import Door
 
     door = Door(database, workspace, namespace, read_only, start_worker)
-    app = DeckApp(door, config_file=default_path())
+    app = DeckApp(door, config_file=default_path(), worker_kept=worker_kept)
     app.run()
     app.gateway.close()
     return app.return_code or 0

@@ -39,9 +39,16 @@ class DeckApp(App[None]):
     DEFAULT_MODE = "triggers"
 
     def __init__(
-        self, door: Door, *, gateway: Gateway | None = None, live: bool = True, config_file: Path | None = None
+        self,
+        door: Door,
+        *,
+        gateway: Gateway | None = None,
+        live: bool = True,
+        config_file: Path | None = None,
+        worker_kept: bool = True,
     ) -> None:
         super().__init__()
+        self.worker_kept = worker_kept
         self._config_file = config_file
         self.config = load(config_file) if config_file is not None else Config()
         self.door = door

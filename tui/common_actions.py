@@ -264,11 +264,16 @@ class CommonActions:
         if yes:
             self.app.keep_config()
             running = self.app.status is not None and self.app.status.worker == "running"
-            self.app.exit(
-                message="The worker goes on; `triggerdeck worker status` shows it, `worker stop` ends it."
-                if running
-                else None
-            )
+            self.app.exit(message=farewell(running=running, kept=self.app.worker_kept))
+
+
+def farewell(*, running: bool, kept: bool) -> str | None:
+    """Return what becomes of the worker after the deck, None where none runs."""
+    if not running:
+        return None
+    if kept:
+        return "The worker goes on; `triggerdeck worker status` shows it, `triggerdeck worker stop` ends it."
+    return "The worker ends with the deck, as soon as the steps that run have ended."
 
 
 def exported(file: str, titles: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:

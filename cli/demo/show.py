@@ -27,7 +27,7 @@ def with_deck(keep: str | None) -> int:
 
     need_terminal()
     with prepared(keep, SystemClock()) as workspace, working(workspace):
-        return run(workspace.database, start_worker=False)
+        return run(workspace.database, start_worker=False, worker_kept=False)
 
 
 def without_deck(keep: str | None, seconds: int) -> int:
