@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from tests.kills.cuts import cut_logs, go_on_after
 from tests.kills.world import kill_at, kill_at_random
 
 
@@ -40,3 +41,13 @@ def at_places_harmed(harm: Callable[[], None], places: Sequence[str], times: int
     """Break something first, then kill at each of these places; for a process of its own."""
     harm()
     return at_places(places, times)
+
+
+def at_cuts(seed: int, cuts: int) -> Counter[str]:
+    """Cut and damage the log of a busy worker."""
+    return cut_logs(fast_folder(), cuts, seed)
+
+
+def at_one_cut(seed: int) -> Counter[str]:
+    """Cut the log of a busy worker once, and go on."""
+    return go_on_after(fast_folder(), seed)

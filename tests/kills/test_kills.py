@@ -9,7 +9,7 @@ import pytest
 
 from tests.kills.harm import forgetting_tries, forgetting_work, letting_steps_live
 from tests.kills.points import ARRANGED, ONCE_A_LIFE, named_places
-from tests.kills.pool import at_places, at_places_harmed, at_random, warm_pool
+from tests.kills.pool import at_cuts, at_one_cut, at_places, at_places_harmed, at_random, warm_pool
 from tests.kills.world import Unsound
 
 PLACES = named_places()
@@ -43,6 +43,16 @@ def test_a_worker_killed_at_random_moments_loses_nothing_and_doubles_nothing(
     pool: ProcessPoolExecutor, seed: int
 ) -> None:
     assert pool.submit(at_random, seed, PLACES, 10).result()["kills"] == 10
+
+
+def test_a_log_that_is_cut_or_damaged_anywhere_opens_as_a_sound_prefix_of_the_past(pool: ProcessPoolExecutor) -> None:
+    did = pool.submit(at_cuts, 1, 60).result()
+    assert (did["cuts"], did["damages"]) == (60, 30)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_worker_goes_on_after_its_log_was_cut(pool: ProcessPoolExecutor, seed: int) -> None:
+    assert pool.submit(at_one_cut, seed).result()["occurrences"] > 0
 
 
 @pytest.mark.parametrize(

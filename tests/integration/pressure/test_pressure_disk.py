@@ -7,9 +7,11 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, event
 
 from core.deck import Deck
 from core.storage.opening import open_store
@@ -17,7 +19,9 @@ from core.upkeep.checker import check
 from core.views import WorkQuery
 from core.worker import control
 from core.worker.log import log_path
+from tests.integration.admission.world import World
 from tests.integration.pressure.waiting import until
+from tests.integration.worker.test_worker_loop import running
 
 MANIFESTS = """
 apiVersion: agentstration.io/v1
@@ -107,3 +111,29 @@ def test_a_worker_on_a_full_disk_says_so_once_and_goes_on_by_itself_when_there_i
     assert store.faults() == ()
     store.close()
     assert ended == ["completed"]
+
+
+async def test_a_database_that_turns_read_only_stops_admission_is_told_once_and_is_survived(tmp_path: Path) -> None:
+    world = World(tmp_path / "deck.sqlite3")
+    world.flow()
+    for number in range(5):
+        world.trigger(f"tick-{number}")
+    locked = [False]
+
+    def lock(connection: Connection) -> None:
+        connection.exec_driver_sql(f"PRAGMA query_only = {int(locked[0])}")
+
+    event.listen(world.store.engine, "begin", lock)
+    async with running(world) as it:
+        locked[0] = True
+        world.clock.advance(timedelta(seconds=60))
+        for _ in range(3):
+            await it.turn()
+            world.clock.advance(timedelta(seconds=20))
+        assert it.logged().count("storage_unusable") == 1
+        assert world.occurrences() == []
+        locked[0] = False
+        world.clock.advance(timedelta(seconds=20))
+        await it.until("SELECT 1 FROM work WHERE status = 'completed'")
+    assert it.logged().count("storage_usable") == 1
+    assert [sum(row["count"] for row in world.occurrences(f"tick-{number}")) for number in range(5)] == [2] * 5
