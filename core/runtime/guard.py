@@ -119,7 +119,7 @@ def signal_group(group: int, number: int) -> None:
 
 
 def end_recorded_group(pid: int, recorded_start: float, work_id: str, *, timeout_s: float = 5.0) -> bool:
-    """Kill the process group that a dead worker left, if it is still that one; return whether it was there.
+    """Kill the process group that a dead worker left, if it is still that one; return whether any of it still ran.
 
     The leader is known by pid and start time. Where the leader has gone, a member belongs to the step if its
     environment names the Work: an id that the system gave to somebody else is never touched.
@@ -127,7 +127,8 @@ def end_recorded_group(pid: int, recorded_start: float, work_id: str, *, timeout
     current = started_at(pid)
     if current is not None and abs(current - recorded_start) > _SAME_PROCESS_S:
         return False
-    if current is None and not any(_names(process, work_id) for process in _members(pid)):
+    members = _members(pid)
+    if not members or (current is None and not any(_names(process, work_id) for process in members)):
         return False
     signal_group(pid, signal.SIGKILL)
     for _ in range(int(timeout_s / 0.01)):
