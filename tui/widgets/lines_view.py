@@ -53,7 +53,9 @@ class Bar(Widget):
 class LinesView(ScrollView):
     """Lines that scroll; `show` takes them, or a function of the width where the text depends on it."""
 
-    DEFAULT_CSS = "LinesView { height: 1fr; width: 1fr; scrollbar-size: 1 1; overflow-x: hidden; }"
+    DEFAULT_CSS = """
+    LinesView { height: 1fr; width: 1fr; scrollbar-size: 1 1; scrollbar-gutter: stable; overflow-x: hidden; }
+    """
     can_focus = False
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, ground: str = "back") -> None:  # noqa: A002  Textual's name

@@ -14,7 +14,6 @@ class Pane(LinesView, can_focus=True):
     """A LinesView that can be scrolled by keys."""
 
     can_focus = True
-    DEFAULT_CSS = "Pane { overflow-x: hidden; scrollbar-gutter: stable; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_down", show=False),
         Binding("k,up", "scroll_up", show=False),
