@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def run(
 
     `worker_kept` False says that whoever opens the deck ends the worker with it.
     """
+    gc.disable()  # the imports of the start leave no garbage; the gateway enables it once the deck is open
     from tui.app import DeckApp
     from tui.config import default_path
     from tui.gateway import Door

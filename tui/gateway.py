@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
@@ -86,6 +87,9 @@ class Gateway:
                 self._deck.set_exception(fault)
         finally:
             sys.setswitchinterval(usual)
+            if not gc.isenabled():
+                gc.freeze()
+                gc.enable()
 
     @property
     def ready(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
@@ -13,10 +13,10 @@ from textual.timer import Timer
 
 from core.errors import TriggerdeckError
 from tui.actions import COMMON, Action, settled
+from tui.frame import Crumb, Flash, Footer, StatusBar
 from tui.live import Beat, Changed
 from tui.navigation import Location
 from tui.present.lines import Line, Tone
-from tui.widgets.frame import Crumb, Flash, Footer, StatusBar
 from tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Place(Screen[Any]):
         super().__init_subclass__(**options)
 
     @classmethod
+    @cache
     def all_actions(cls) -> tuple[Action, ...]:
         """Return what keys do here: the common actions, then the place's own."""
         return settled(COMMON + cls.ACTIONS)

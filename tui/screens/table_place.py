@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
@@ -9,11 +10,11 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 
 from tui.actions import COMMON, TABLE, Action, settled
+from tui.frame import Flash
 from tui.navigation import Location
 from tui.present.columns import Column
 from tui.present.lines import Line, Piece, clean, line
 from tui.screens.place import Place
-from tui.widgets.frame import Flash
 from tui.widgets.row_table import RowTable
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class TablePlace(Place, Generic[Row]):
         self._pending: Location | None = None
 
     @classmethod
+    @cache
     def all_actions(cls) -> tuple[Action, ...]:
         """Return what keys do here: common, table, own."""
         return settled(COMMON + TABLE + cls.ACTIONS)
