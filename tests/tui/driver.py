@@ -14,10 +14,10 @@ from textual.worker import WorkerState
 from core.clock import ManualClock
 from core.deck import Deck
 from tui.app import DeckApp
+from tui.frame import Crumb, Flash, Footer, StatusBar
 from tui.gateway import Door
 from tui.screens.place import Place
 from tui.screens.table_place import TablePlace
-from tui.widgets.frame import Crumb, Flash, Footer, StatusBar
 from tui.widgets.row_table import RowTable
 
 Found = TypeVar("Found", bound=Screen[Any])

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from core.clock import ManualClock
 from tests.tui.driver import Driver, deck_on, opened
+from tui.frame import Crumb
 from tui.screens.change_dialog import ChangeDialog, ConflictDialog
 from tui.screens.editor import EditorScreen
 from tui.screens.trigger_steering import bare
@@ -18,7 +19,6 @@ from tui.screens.triggers import TriggersPlace
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialog import Confirm
 from tui.widgets.fields import FieldRow
-from tui.widgets.frame import Crumb
 
 
 async def edit(driver: Driver, name: str) -> EditorScreen:

@@ -17,13 +17,13 @@ from tests.tui.driver import deck_on, opened
 from tui.actions import COMMON, SCROLL, TABLE, Action, clashes
 from tui.common_actions import CommonActions, exported
 from tui.config import Config, PlaceConfig, dump, load, parse
+from tui.frame import Crumb, Footer, StatusBar
 from tui.navigation import PLACES, History, Location, parse_link
 from tui.screens.editor import EditorScreen
 from tui.screens.place import Place
 from tui.screens.table_place import TablePlace
 from tui.screens.trigger_screen import TriggerScreen
 from tui.widgets.chooser import Chooser
-from tui.widgets.frame import Crumb, Footer, StatusBar
 
 SCREENS: list[type[Place]] = [*(place.load() for place in PLACES), EditorScreen, TriggerScreen]
 

@@ -10,9 +10,9 @@ from core.clock import ManualClock
 from core.views import TriggerRow
 from tests.tui.desk import trigger_yaml
 from tests.tui.driver import Driver, deck_on, opened
+from tui.frame import Crumb, StatusBar
 from tui.screens.trigger_screen import TriggerScreen
 from tui.widgets.dialog import Confirm, ShortForm
-from tui.widgets.frame import Crumb, StatusBar
 
 
 def names(driver: Driver) -> list[str]:

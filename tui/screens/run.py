@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from core.errors import TriggerdeckError
 from core.views import ACTIVE_WORK, Changes, Effect, LogRow, WorkRow, WorkView
 from tui.actions import Action
+from tui.frame import FrameBar
 from tui.navigation import Location
 from tui.present import gantt, works
 from tui.present.history import short_id
@@ -18,7 +19,6 @@ from tui.present.lines import Line, Piece, join, line, spread
 from tui.screens import work_actions
 from tui.screens.place import Place
 from tui.widgets.dialog import Blank, ShortForm
-from tui.widgets.frame import FrameBar
 from tui.widgets.log_view import LogView
 from tui.widgets.pane import Pane
 
