@@ -31,7 +31,7 @@ def test_an_edit_of_the_schedule_records_what_was_undecided_and_never_fires_it(w
 
 
 def test_an_edit_of_any_other_field_moves_nothing(world: World) -> None:
-    """Dagster report 32250: renaming or retargeting fires nothing twice and loses nothing that was due."""
+    """Renaming or retargeting fires nothing twice and loses nothing that was due."""
     world.trigger("tick", definition(misfirePolicy="fireOnce"))
     world.advance(minutes=10)
     world.edit("tick", displayName="Tick", input={"a": 1})

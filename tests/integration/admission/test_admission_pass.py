@@ -77,7 +77,7 @@ def test_a_per_second_rule_that_was_off_for_a_year_costs_one_row(world: World) -
 
 
 def test_what_is_late_beyond_its_threshold_is_missed_and_not_fired(world: World) -> None:
-    """APScheduler report 529: a fire that is a moment too late is recorded, not silently dropped."""
+    """A fire that is a moment too late is recorded, not silently dropped."""
     world.trigger("hourly", definition(HOURLY, misfireThreshold="PT10S"))
     world.advance(hours=1, seconds=10.001)
     world.pass_once()
@@ -86,7 +86,7 @@ def test_what_is_late_beyond_its_threshold_is_missed_and_not_fired(world: World)
 
 
 def test_the_next_fire_after_an_outage_keeps_the_rule_and_not_the_time_of_the_restart(world: World) -> None:
-    """Solid Queue report 638, APScheduler report 980: the anchor is the definition's, whatever restarts."""
+    """Solid Queue report 638: the anchor is the definition's, whatever restarts."""
     world.trigger("interval", definition({"type": "interval", "every": "PT7M", "startAt": "2026-03-02T00:00:00Z"}))
     world.advance(minutes=61)
     world.restart()
@@ -117,7 +117,7 @@ def test_overlap_skip_names_the_work_that_is_in_the_way(world: World) -> None:
 
 
 def test_a_backlog_that_active_work_holds_back_is_decided_once_around_a_pause(world: World) -> None:
-    """Temporal report 8205: what a pause covers is no part of what one skipped decision stands for."""
+    """What a pause covers is no part of what one skipped decision stands for."""
     world.trigger("tick", definition(misfirePolicy="fireOnce", concurrencyPolicy="skip"))
     world.run("tick")
     world.advance(minutes=10, seconds=30)
@@ -130,7 +130,7 @@ def test_a_backlog_that_active_work_holds_back_is_decided_once_around_a_pause(wo
 
 
 def test_allow_with_a_limit_lets_so_many_run_and_no_more(world: World) -> None:
-    """APScheduler report 1021: maxActive is held by what is active and not by what was started."""
+    """The limit of `maxActive` is held by what is active and not by what was started."""
     world.trigger("tick", definition(concurrencyPolicy="allow", maxActive=2))
     for _ in range(4):
         world.advance(seconds=60)
