@@ -115,8 +115,8 @@ def _form(known: Known) -> dict[str, Any]:
 def _message(known: Known) -> list[str]:
     step = known.step
     lines = [
-        f"The worker died while this step ran (try {step.attempt}). Whether it finished is not known.",
-        f"It began at {_at(step.started_at)}; the worker was last seen alive at {_at(known.worker_seen_at)}.",
+        f"The worker died during try {step.attempt}: whether it finished is not known.",
+        f"Began {_at(step.started_at)}; worker last alive {_at(known.worker_seen_at)}.",
         _process_line(known),
     ]
     if step.output is not None:
@@ -129,11 +129,10 @@ def _message(known: Known) -> list[str]:
 
 def _process_line(known: Known) -> str:
     if known.process == "ended":
-        return f"Its process {known.step.pid} still ran when the worker came back, and was ended."
+        return f"Process {known.step.pid} still ran when the worker came back, and was ended."
     if known.process == "gone":
-        why = "it ended by itself, or with the worker"
-        return f"Its process {known.step.pid} was gone when the worker came back: {why}."
-    return "It had no process of its own, or none was recorded."
+        return f"Process {known.step.pid} is gone: it ended by itself or with the worker."
+    return "No process of it was recorded."
 
 
 def _log_line(line: LastLine, attempt: int) -> str:
@@ -146,4 +145,4 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _at(instant: datetime | None) -> str:
-    return f"{instant:%Y-%m-%d %H:%M:%SZ}" if instant is not None else "a time that is not known"
+    return f"{instant:%Y-%m-%d %H:%M:%SZ}" if instant is not None else "at an unknown time"

@@ -11,7 +11,9 @@ from typing import Any
 import psutil
 import pytest
 from sqlalchemy import insert
+from textual.widgets import Select, TextArea
 
+from cli.__main__ import run
 from core.access.service import system_user
 from core.clock import ManualClock
 from core.deck import Deck
@@ -28,7 +30,11 @@ from core.upkeep.restore import restore
 from tests.integration.runtime.conftest import Doomed, MakeRig
 from tests.integration.runtime.rig import START, Rig, sh
 from tests.integration.runtime.test_recovery import alive, counting, pids, settled, two_sleepers
+from tests.tui.stage import Stage
+from tui.app import DeckApp
+from tui.gateway import Door, Gateway
 from tui.present.schema_fields import fields_of
+from tui.widgets.schema_form import FormField
 
 POINTS = ("step.started", "step.recorded", "step.executed", "step.before_commit", "step.settling")
 RECOVERING = ("start.groups_ended", "start.recovering", "start.recovered", "start.resumed")
@@ -221,7 +227,7 @@ async def test_a_process_that_outlived_its_worker_is_ended_and_the_question_says
     assert not any(alive(pid) for pid in pids(tmp_path))
     text = message_of(rig, work_id)
     assert "still ran when the worker came back, and was ended" in text
-    assert any(f"Its process {pid} " in text for pid in pids(tmp_path))
+    assert any(f"Process {pid} " in text for pid in pids(tmp_path))
 
 
 # -- what is asked -------------------------------------------------------------------------------------------------
@@ -239,9 +245,9 @@ async def test_the_question_says_what_is_known(make_rig: MakeRig) -> None:
     await crash(rig)
     assert rig.action(work_id).title == "Did step post of Test of payments finish?"
     assert message_of(rig, work_id).splitlines() == [
-        "The worker died while this step ran (try 1). Whether it finished is not known.",
-        "It began at 2026-03-28 13:00:00Z; the worker was last seen alive at 2026-03-28 13:00:42Z.",
-        f"Its process {pid} was gone when the worker came back: it ended by itself, or with the worker.",
+        "The worker died during try 1: whether it finished is not known.",
+        "Began 2026-03-28 13:00:00Z; worker last alive 2026-03-28 13:00:42Z.",
+        f"Process {pid} is gone: it ended by itself or with the worker.",
         "Its log ends at 2026-03-28 13:00:00Z:",
         "out> try 1",
     ]
@@ -438,7 +444,7 @@ async def test_each_try_that_dies_is_asked_about_anew_even_after_the_clock_was_s
     clock.step(START - timedelta(hours=1))
     await crash(rig)
     await rig.until(work_id, "waitingForInput")
-    assert "(try 2)" in message_of(rig, work_id)
+    assert "during try 2:" in message_of(rig, work_id)
     choose(rig, work_id, "finished", output={"by": "hand"})
     clock.step(START + timedelta(hours=1))
     assert (await rig.until(work_id)).status == "completed"
@@ -528,7 +534,7 @@ async def test_the_deck_shows_and_answers_it_from_its_form(known_rig: Rig, tmp_p
         "reason": ("text", False),
     }
     assert fields["choice"].choices == ("finished", "run it again", "failed")
-    assert "Whether it finished is not known" in view.message
+    assert "whether it finished is not known" in view.message
     assert deck.work(work_id).steps[0].error == "the worker died while this step ran; whether it finished is not known"
     with pytest.raises(Invalid):
         deck.answer(row.id, "chosen", {"choice": "finished", "output": 7})
@@ -538,6 +544,54 @@ async def test_the_deck_shows_and_answers_it_from_its_form(known_rig: Rig, tmp_p
     assert rig.log(work_id, "out")[-1] == "7"
     assert deck.doctor().findings == ()
     deck.close()
+
+
+async def test_the_inbox_draws_and_sends_its_form(
+    known_rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = known_rig
+    work_id = await interrupted(rig, fragile(), SHOWS)
+    monkeypatch.setenv("TZ", "UTC")
+    database = tmp_path / "deck.sqlite3"
+    door = Door(database, start_worker=False, clock=rig.clock)
+    app = DeckApp(door, gateway=Gateway(lambda: Deck.open(database, clock=rig.clock)), live=False)
+    stage = Stage(app, ManualClock(START))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await stage.begin(pilot)
+        await stage.press("5")
+        assert "Did step one of Test of import finish?" in stage.text
+        assert "whether it finished is not known" in stage.text
+        assert "out> try 1" in stage.text
+        entries = {field.spec.name: field.entry for field in stage.place.query(FormField)}
+        choice, output = entries["choice"], entries["output"]
+        assert isinstance(choice, Select)
+        assert isinstance(output, TextArea)
+        await stage.press("a")
+        assert rig.action(work_id).status == "pending", "nothing is chosen yet"
+        choice.value, output.text = "0", '{"rows": 7}'
+        await stage.press("enter", "ctrl+s")
+        assert stage.flash.startswith("✓ chosen")
+    assert (await rig.until(work_id)).status == "completed"
+    assert rig.outputs(work_id)[0] == {"rows": 7}
+
+
+async def test_the_command_line_lists_shows_and_answers_it(
+    known_rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rig = known_rig
+    work_id = await interrupted(rig, fragile(), SHOWS)
+    action_id = rig.action(work_id).id
+    monkeypatch.setenv("TRIGGERDECK_DATABASE", str(tmp_path / "deck.sqlite3"))
+    assert run(["actions"]) == 0
+    assert "Did step one of Test of import finish?" in capsys.readouterr().out
+    assert run(["actions", action_id]) == 0
+    shown = capsys.readouterr().out
+    assert "whether it finished is not known" in shown
+    assert "run it again" in shown
+    assert run(["answer", action_id, "--set", "choice=failed", "--set", 'output={"rows": 7}']) != 0
+    assert run(["answer", action_id, "--set", "choice=finished", "--set", 'output={"rows": 7}']) == 0
+    assert (await rig.until(work_id)).status == "completed"
+    assert rig.log(work_id, "out")[-1] == "7"
 
 
 async def test_a_restored_copy_ends_the_work_and_withdraws_the_question(known_rig: Rig, tmp_path: Path) -> None:
