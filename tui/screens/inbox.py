@@ -133,6 +133,7 @@ class InboxPlace(TablePlace[ActionRow]):
         self._view = view
         self.add_class("asked")
         self._draw_head()
+        self.call_after_refresh(self._draw_head)  # once more, when the pane that was hidden knows its width
         self.query_one("#keys", LinesView).show((inbox.answer_keys(view),))
         start = {**view.values, **self._drafts.get(view.row.id, {})}
         self.run_worker(self._form.ask(view.schema, start), group="inbox.form")
@@ -143,7 +144,7 @@ class InboxPlace(TablePlace[ActionRow]):
         if view is not None:
             pane, zone = self.query_one("#head", LinesView), self.zone_for(None)
             pane.show(lambda cells: inbox.head_lines(view, self.now, zone, cells))
-            pane.styles.height = min(max(len(pane.lines), 2), 8)
+            pane.styles.height = min(max(len(pane.lines), 2), max(8, self.size.height // 3))
 
     @property
     def _form(self) -> SchemaForm:
