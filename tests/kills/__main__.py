@@ -57,7 +57,8 @@ def main() -> int:
         f"{total['kills']} kills in {took:.0f} s ({total['kills'] / took:.1f} a second), {len(tasks)} worlds:", end=" "
     )
     print(f"{failed} unsound; {total['examined']} examinations, {total['occurrences']} occurrences with one Work each,")
-    print(f"{total['steps']} steps recorded once, {total['repeated']} tries repeated under a higher number")
+    print(f"{total['steps']} steps recorded once, {total['repeated']} tries repeated under a higher number;", end=" ")
+    print(f"{total['cpu_ms'] / 1000:.0f} s of processor time")
     return 1 if failed else 0
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 
 import pytest
 
@@ -18,10 +20,21 @@ GROUPS = [PLACES[start : start + TOGETHER] for start in range(0, len(PLACES), TO
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
+Killing = dict[tuple[str, ...], Future[Counter[str]]]
+
+
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ProcessPoolExecutor]:
-    with warm_pool(1) as made:
+    with warm_pool(os.cpu_count() or 1) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def killing(pool: ProcessPoolExecutor, request: pytest.FixtureRequest) -> Killing:
+    """Begin with everything that this run is going to ask for, so that no processor waits."""
+    calls = [getattr(item, "callspec", None) for item in request.session.items]
+    wanted = [call.params["places"] for call in calls if call is not None and "places" in call.params]
+    return {places: pool.submit(at_places, places, 10) for places in wanted}
 
 
 def test_every_arranged_place_is_in_the_source() -> None:
@@ -31,9 +44,9 @@ def test_every_arranged_place_is_in_the_source() -> None:
 
 @pytest.mark.parametrize("places", GROUPS, ids=[group[0] for group in GROUPS])
 def test_a_worker_killed_ten_times_at_each_place_loses_nothing_and_doubles_nothing(
-    pool: ProcessPoolExecutor, places: tuple[str, ...]
+    killing: Killing, places: tuple[str, ...]
 ) -> None:
-    did = pool.submit(at_places, places, 10).result()
+    did = killing[places].result()
     assert did["kills"] >= 10 * len(places)
     assert did["occurrences"] > 0
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from sqlalchemy import Engine
+
 import core.runtime.engine
 import core.runtime.steps.command  # noqa: F401 - loaded before the fork, like all that a worker loads later
 from core import failpoints
@@ -22,7 +24,7 @@ from core.clock import SystemClock
 from core.deck import Deck
 from core.errors import TriggerdeckError
 from core.storage.opening import open_store
-from core.storage.store import connect
+from core.storage.store import Store, connect
 from core.upkeep.checker import check
 from core.worker import loop, process
 
@@ -55,13 +57,18 @@ class DayClock(SystemClock):
 
 @dataclass(frozen=True)
 class Life:
-    """How one worker lives and dies: at the n-th hit of a named place, or by somebody else's hand."""
+    """How one worker lives and dies: at the n-th hit of a named place, or by somebody else's hand.
+
+    `rows` is how many Triggers one transaction decides; `engine` holds no connection, or the fork would share it.
+    """
 
     path: Path
     clock: DayClock
     place: str | None = None
     hit: int = 1
     acts: frozenset[str] = frozenset()
+    rows: int = 1
+    engine: Engine | None = None
     hangs: bool = False
 
     @property
@@ -90,13 +97,20 @@ def _work(life: Life) -> int:
     output = os.open(life.path.with_name("worker.out"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    pipeline.MOST_ROWS = 1
+    pipeline.MOST_ROWS = life.rows
     loop.PASS_BUDGET_S = 60.0
     failpoints.watch(_Watch(life))
     if life.place is not None:
         os.environ[failpoints.VARIABLE] = f"{life.place}:{life.hit}"
     options = process.Options(stderr=False, slots=SLOTS, grace_s=0.0 if life.hangs else 20.0)
     return process.run(life.path, options=options, clock=life.clock)
+
+
+def open_examiner(life: Life) -> Store:
+    """Return a store over the engine that came with the fork, which has the checker's statements compiled."""
+    if life.engine is None:
+        return open_store(life.path, clock=life.clock)
+    return Store(life.engine, life.path, life.clock, read_only=False)
 
 
 class _Watch:
@@ -125,7 +139,7 @@ class _Watch:
 
     def _examine(self) -> None:
         """One pass after a start, nothing that was due may be undecided."""
-        store = open_store(self._life.path, clock=self._life.clock)
+        store = open_examiner(self._life)
         try:
             with store.read() as tx:
                 found = check(tx, now=self._life.clock.now(), settled=True)

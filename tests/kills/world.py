@@ -43,7 +43,7 @@ PR_SET_CHILD_SUBREAPER = 36
 _REAL = SystemClock()
 _COMPILED: dict[Any, Any] = {}
 
-NOTE = 'echo "$TRIGGERDECK_WORK_ID {step} $TRIGGERDECK_ATTEMPT" | tee -a effects'
+NOTE = 'echo "$TRIGGERDECK_WORK_ID {step} $TRIGGERDECK_ATTEMPT" >> effects; echo noted'
 HANG = f"{NOTE.format(step='only')}; [ ! -e hang ] || {{ sleep 1000 & wait; }}"
 
 
@@ -112,14 +112,15 @@ class World:
         self._arrange(ARRANGED.get(place, ""))
         hangs = ARRANGED.get(place) != "rest"
         acts = frozenset({ARRANGED.get(place, "")}) & OPERATED
-        status = self._live(place=place, hit=hit, acts=acts, hangs=hangs)
+        rows = 1 if place.startswith("admission.") else 4
+        status = self._live(place=place, hit=hit, acts=acts, hangs=hangs, rows=rows)
         return self._after(status, f"killed at {place}:{hit}")
 
     def die_some_time(self, after_s: float) -> bool:
         """Have a worker killed at some moment; return whether it lived that long."""
         self._arrange(self.draw.choice(["", "", "pause", "poison", "stale"]))
         hangs = self.draw.random() < 0.5
-        status = self._live(kill_after_s=after_s, hangs=hangs)
+        status = self._live(kill_after_s=after_s, hangs=hangs, rows=self.draw.choice([1, 4]))
         return self._after(status, f"killed after {after_s * 1000:.0f} ms")
 
     def die_unexamined(self, place: str, hit: int) -> None:
@@ -150,7 +151,7 @@ class World:
         self.clock = DayClock(self.day)
         hang = self.folder / "hang"
         hang.touch() if how.get("hangs") else hang.unlink(missing_ok=True)
-        pid = live(Life(self.path, self.clock, **how))
+        pid = live(Life(self.path, self.clock, engine=self._engine, **how))
         descriptor = os.pidfd_open(pid)
         try:
             ended = ends_within(descriptor, LIMIT_S if kill_after_s is None else kill_after_s)
@@ -340,6 +341,11 @@ def kill_at_random(seed: int, places: tuple[str, ...], folder: Path, kills: int)
     return world.did
 
 
+def _cpu_s() -> float:
+    """Return the processor seconds of this process and of all its children that have ended."""
+    return sum(os.times()[:4])
+
+
 class _told:  # noqa: N801 - reads as a statement
     """Puts seed and story in front of what was found, and removes the files in the end."""
 
@@ -347,9 +353,10 @@ class _told:  # noqa: N801 - reads as a statement
         self._world = world
 
     def __enter__(self) -> None:
-        return None
+        self._began_s = _cpu_s()
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._world.did["cpu_ms"] = int((_cpu_s() - self._began_s) * 1000)
         if isinstance(error, Unsound):
             story = "\n  ".join(self._world.told[-30:])
             kept = self._world.folder
