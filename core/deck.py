@@ -29,7 +29,7 @@ from core.flows import publishing
 from core.queries import flows, machinery, occurrences, schedules, timeline, triggers, work
 from core.queries.context import Reading
 from core.resources import service
-from core.resources.manifests import parse_documents
+from core.resources.documents import Document
 from core.settings import database_path
 from core.storage import read_machinery
 from core.storage.opening import open_store, schema_version
@@ -142,7 +142,7 @@ class Deck:
 
         Raises `Invalid` with every fault of every document, `StaleETag` where `metadata.eTag` is not the stored one.
         """
-        documents = parse_documents(text, filename=filename, namespace=self._namespace)
+        documents = self._documents(text, filename)
         with self._writing() as tx:
             return service.apply(
                 tx,
@@ -158,7 +158,7 @@ class Deck:
     def diff(self, text: str, *, prune: bool = False, filename: str = "") -> tuple[views.Applied, ...]:
         """Return what `apply` would do, and do nothing."""
         if self._scope.read_only:
-            documents = parse_documents(text, filename=filename, namespace=self._namespace)
+            documents = self._documents(text, filename)
             with self._reading("resources/read") as reading:
                 return service.diff(reading.tx, self._scope, documents)
         return self.apply(text, dry_run=True, prune=prune, confirm_scope=True, filename=filename)
@@ -432,6 +432,11 @@ class Deck:
             return upkeep.backup(self._store, self._scope, self._clock, path)
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _documents(self, text: str, filename: str) -> tuple[Document, ...]:
+        from core.resources.manifests import parse_documents  # brings YAML, which a deck that only looks never needs
+
+        return parse_documents(text, filename=filename, namespace=self._namespace)
 
     def _in(self, namespace: str | None) -> str:
         return self._namespace if namespace is None else namespace

@@ -10,7 +10,6 @@ from typing import Any
 
 from core.errors import Fault
 from core.flows.durations import parse_duration
-from core.flows.expressions import ExpressionError, check_condition, check_template
 
 SECRET_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$")
 
@@ -119,13 +118,13 @@ class Fields:
         if not isinstance(value, str):
             self.fault(name, f"must be an expression as text, not {kind_of(value)}")
             return None
-        self._checked(name, check_condition, value)
+        self._checked(name, value, is_condition=True)
         return value
 
     def check(self, name: str, value: object) -> None:
         """Check every `{{ … }}` anywhere inside a value."""
         if isinstance(value, str):
-            self._checked(name, check_template, value)
+            self._checked(name, value)
         elif isinstance(value, Mapping):
             for key, child in value.items():
                 self.check(f"{name}.{key}", child)
@@ -163,9 +162,11 @@ class Fields:
         else:
             self.fault(where, f"must be text or {{secretRef: NAME}}, not {kind_of(content)}", "put it in quotes")
 
-    def _checked(self, name: str, check: Any, value: str) -> None:
+    def _checked(self, name: str, value: str, *, is_condition: bool = False) -> None:
+        from core.flows.expressions import ExpressionError, check_condition, check_template  # brings Jinja
+
         try:
-            references = check(value)
+            references = check_condition(value) if is_condition else check_template(value)
         except ExpressionError as error:
             self.fault(name, str(error), code="expression_invalid")
             return

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, cast
-
-import jsonschema
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from referencing import Registry, Resource
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012
+from typing import TYPE_CHECKING, Any, cast
 
 from core.errors import Fault
 from core.flows.canonical import canonical_json
+
+if TYPE_CHECKING:  # jsonschema costs a tenth of a second: it is loaded by the first check, not by the first frame
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
 
 INPUT_LIMIT_BYTES = 65_536
 Path = Iterable[str | int]
@@ -22,6 +19,8 @@ Path = Iterable[str | int]
 
 def check_schema(schema: object, field: str) -> list[Fault]:
     """Return what is wrong with a schema itself; an object schema is wanted, since inputs are objects."""
+    from jsonschema import Draft202012Validator, SchemaError
+
     if not isinstance(schema, Mapping):
         return [Fault(field, "must be a JSON Schema object", "write at least {type: object}", code="schema_invalid")]
     if schema.get("type", "object") != "object":
@@ -32,7 +31,7 @@ def check_schema(schema: object, field: str) -> list[Fault]:
         Draft202012Validator.check_schema(schema)
     except RecursionError:
         return [Fault(field, "is nested too deeply", "make it flatter", code="schema_invalid")]
-    except jsonschema.SchemaError as error:
+    except SchemaError as error:
         path = join_path(field, error.absolute_path)
         return [Fault(path, f"is not valid JSON Schema: {error.message}", code="schema_invalid")]
     return []
@@ -75,6 +74,8 @@ def join_path(base: str, path: Path) -> str:
 def _validator(schema_text: str) -> Draft202012Validator:
     import json
 
+    from jsonschema import Draft202012Validator
+
     return Draft202012Validator(json.loads(schema_text), format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
@@ -106,6 +107,10 @@ def _extra(error: ValidationError) -> list[str]:
 
 def _reference_fault(schema: Mapping[str, Any], field: str) -> Fault | None:
     """Return the first reference that leads out of the schema, or nowhere inside it."""
+    from referencing import Registry, Resource
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
     resource: Resource[Any] = Resource.from_contents(schema, default_specification=DRAFT202012)
     resolver = Registry[Any]().with_resource("", resource).resolver()
     for reference in _references(schema):

@@ -12,7 +12,7 @@ from core.queries.cursors import decode_cursor, encode_cursor
 from core.queries.schedules import schedule_of
 from core.queries.sentences import REASONS, duration_words
 from core.storage import read_history, read_triggers
-from core.views import ChainLink, LinkState, OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
+from core.views import ChainLink, Coalesced, LinkState, OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
 
 
 def page(
@@ -43,9 +43,15 @@ def sentence(row: OccurrenceRow) -> str:
         span = f"{format_instant(row.first_at)} to {format_instant(row.last_at)}"
         return f"{row.count} nominal times from {span}: {base}" + (f" ({row.message})" if row.message else "")
     if row.coalesced:
-        span = f"{format_instant(row.coalesced.first_at)} to {format_instant(row.coalesced.last_at)}"
-        return f"{base}: it stands for {row.coalesced.count} nominal times from {span}"
+        return _coalesced(row.coalesced)
     return f"{base}: {row.message}" if row.message else base
+
+
+def _coalesced(stood_for: Coalesced) -> str:
+    if stood_for.count == 1:
+        return "it was missed while nobody was there to fire it, and fired once, late"
+    span = f"{format_instant(stood_for.first_at)} to {format_instant(stood_for.last_at)}"
+    return f"{REASONS['coalesced']}: it stands for {stood_for.count} nominal times from {span}"
 
 
 def chain(row: OccurrenceRow, definition: dict[str, Any]) -> tuple[ChainLink, ...]:

@@ -264,7 +264,6 @@ sa.Table(
         "trigger_uid",
         "status",
         sqlite_where=sa.text("ended_at IS NULL"),
-        postgresql_where=sa.text("ended_at IS NULL"),
     ),
     sa.Index("work_history", "workspace_id", "created_at", "id"),
     sa.Index("work_status", "status", "created_at", "id"),
@@ -341,7 +340,6 @@ sa.Table(
         "name",
         unique=True,
         sqlite_where=sa.text("deleted_at IS NULL"),
-        postgresql_where=sa.text("deleted_at IS NULL"),
     ),
     sa.Index("resource_name", "workspace_id", "kind", "name"),
 )
