@@ -1,0 +1,1 @@
+"""Tests: unit, integration, simulation, kills, terminal app, oracle, benchmarks."""
