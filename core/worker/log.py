@@ -63,11 +63,15 @@ class Log:
         self._logger.error(event, extra={"fields": fields}, exc_info=trace)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and leave the loggers as they were found."""
         for handler in list(self._logger.handlers):
             for name in HEARD:
                 logging.getLogger(name).removeHandler(handler)
             handler.close()
+        for name in HEARD:
+            logger = logging.getLogger(name)
+            logger.propagate = True
+            logger.setLevel(logging.NOTSET)
 
 
 def log_path(database: Path) -> Path:
