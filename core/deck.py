@@ -16,26 +16,36 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import views
 from core.access import audit
 from core.access import scope as scopes
 from core.access.service import open_scope
-from core.admission import control, marks
 from core.clock import Clock, SystemClock
+from core.deferred import deferred
 from core.errors import Denied, Fault, Invalid
-from core.flows import publishing
-from core.queries import flows, machinery, occurrences, schedules, timeline, triggers, work
+from core.queries import machinery, triggers
 from core.queries.context import Reading
-from core.resources import service
-from core.resources.documents import Document
 from core.settings import database_path
 from core.storage import read_machinery
 from core.storage.opening import open_store, schema_version
 from core.storage.store import Store, Transaction
-from core.upkeep import commands as upkeep
-from core.work import service as works
+
+if TYPE_CHECKING:
+    from core.admission import control, marks
+    from core.flows import publishing
+    from core.queries import flows, occurrences, schedules, timeline, work
+    from core.resources import manifests, service
+    from core.upkeep import commands as upkeep
+    from core.work import service as works
+else:
+    control, marks = deferred("core.admission.control"), deferred("core.admission.marks")
+    publishing, works = deferred("core.flows.publishing"), deferred("core.work.service")
+    flows, occurrences = deferred("core.queries.flows"), deferred("core.queries.occurrences")
+    schedules, timeline = deferred("core.queries.schedules"), deferred("core.queries.timeline")
+    work, upkeep = deferred("core.queries.work"), deferred("core.upkeep.commands")
+    manifests, service = deferred("core.resources.manifests"), deferred("core.resources.service")
 
 
 class Deck:
@@ -142,7 +152,7 @@ class Deck:
 
         Raises `Invalid` with every fault of every document, `StaleETag` where `metadata.eTag` is not the stored one.
         """
-        documents = self._documents(text, filename)
+        documents = manifests.parse_documents(text, filename=filename, namespace=self._namespace)
         with self._writing() as tx:
             return service.apply(
                 tx,
@@ -158,7 +168,7 @@ class Deck:
     def diff(self, text: str, *, prune: bool = False, filename: str = "") -> tuple[views.Applied, ...]:
         """Return what `apply` would do, and do nothing."""
         if self._scope.read_only:
-            documents = self._documents(text, filename)
+            documents = manifests.parse_documents(text, filename=filename, namespace=self._namespace)
             with self._reading("resources/read") as reading:
                 return service.diff(reading.tx, self._scope, documents)
         return self.apply(text, dry_run=True, prune=prune, confirm_scope=True, filename=filename)
@@ -432,11 +442,6 @@ class Deck:
             return upkeep.backup(self._store, self._scope, self._clock, path)
 
     # -- inside ------------------------------------------------------------------------------------------------------
-
-    def _documents(self, text: str, filename: str) -> tuple[Document, ...]:
-        from core.resources.manifests import parse_documents  # brings YAML, which a deck that only looks never needs
-
-        return parse_documents(text, filename=filename, namespace=self._namespace)
 
     def _in(self, namespace: str | None) -> str:
         return self._namespace if namespace is None else namespace

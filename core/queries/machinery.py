@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from core import zones
-from core.admission.recovery import drift
 from core.queries.context import Reading
 from core.storage import changes, read_history, read_machinery, read_triggers
 from core.views import Away, Changes, Health, Status, WorkerView
@@ -48,6 +47,8 @@ def workers(reading: Reading) -> tuple[WorkerView, ...]:
 
 def health(reading: Reading, database: Path, schema_version: str) -> Health:
     """Return the whole state of the machinery."""
+    from core.admission.recovery import drift  # brings what only decisions need
+
     tx, workspace_id, now = reading.tx, reading.workspace_id, reading.now
     lags = sorted(read_history.dispatch_lags_ms(tx, workspace_id, LAG_SAMPLES))
     known = workers(reading)
