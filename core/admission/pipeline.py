@@ -109,9 +109,9 @@ class Pipeline:
 
     def _one_batch(self, tally: _Tally) -> bool:
         """Decide one batch; return whether there was anything in it."""
-        began = self._clock.monotonic()
         try:
             with self._store.write() as tx:
+                began = self._clock.monotonic()  # waiting for other writers makes nobody else wait
                 writing = admit_due(tx, self._memory, self._clock, self._limit)
         except StorageUnusable:
             raise
