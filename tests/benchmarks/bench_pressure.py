@@ -45,7 +45,8 @@ class Watched(Pulse):
 
     beats: list[float] = field(default_factory=list)
     memory_mb: list[float] = field(default_factory=list)
-    reports: list[PassReport] = field(default_factory=list)
+    batches_ms: list[float] = field(default_factory=list)
+    admitted: int = 0
 
     def beat(self) -> None:
         """Write the row as always."""
@@ -55,13 +56,9 @@ class Watched(Pulse):
     def note_pass(self, report: PassReport) -> None:
         """Take in a pass as always."""
         Pulse.note_pass(self, report)
-        self.reports.append(report)
+        self.batches_ms += report.batches_ms
+        self.admitted += report.admitted
         self.memory_mb.append(psutil.Process().memory_info().rss / 1_000_000)
-
-    @property
-    def admitted(self) -> int:
-        """Return how many occurrences were decided so far."""
-        return sum(report.admitted for report in self.reports)
 
     def latest_s(self) -> float:
         """Return by how much the latest heartbeat was late."""
@@ -111,7 +108,7 @@ def main() -> int:
         with store.read() as tx:
             found = check(tx, now=CLOCK.now())
         store.close()
-    batches = [ms for report in pulse.reports for ms in report.batches_ms]
+    batches = pulse.batches_ms
     rows = pulse.admitted / len(batches)
     first = pulse.memory_mb[len(pulse.memory_mb) // 10]
     grown = max(pulse.memory_mb) - first
