@@ -67,7 +67,7 @@ class InboxPlace(TablePlace[ActionRow]):
         with Container(id="body"):
             yield RowTable[ActionRow](self.COLUMNS, self.cells, self.row_key, id="rows", empty=self.EMPTY)
             with Vertical(id="question"):
-                yield LinesView(id="head")
+                yield LinesView(id="head", heights=lambda: (2, max(8, self.size.height // 3)))
                 yield SchemaForm(id="form")
                 yield LinesView(id="keys")
 
@@ -133,7 +133,6 @@ class InboxPlace(TablePlace[ActionRow]):
         self._view = view
         self.add_class("asked")
         self._draw_head()
-        self.call_after_refresh(self._draw_head)  # once more, when the pane that was hidden knows its width
         self.query_one("#keys", LinesView).show((inbox.answer_keys(view),))
         start = {**view.values, **self._drafts.get(view.row.id, {})}
         self.run_worker(self._form.ask(view.schema, start), group="inbox.form")
@@ -142,9 +141,8 @@ class InboxPlace(TablePlace[ActionRow]):
     def _draw_head(self) -> None:
         view = self._view
         if view is not None:
-            pane, zone = self.query_one("#head", LinesView), self.zone_for(None)
-            pane.show(lambda cells: inbox.head_lines(view, self.now, zone, cells))
-            pane.styles.height = min(max(len(pane.lines), 2), max(8, self.size.height // 3))
+            zone = self.zone_for(None)
+            self.query_one("#head", LinesView).show(lambda cells: inbox.head_lines(view, self.now, zone, cells))
 
     @property
     def _form(self) -> SchemaForm:

@@ -51,15 +51,26 @@ class Bar(Widget):
 
 
 class LinesView(ScrollView):
-    """Lines that scroll; `show` takes them, or a function of the width where the text depends on it."""
+    """Lines that scroll; `show` takes them, or a function of the width where the text depends on it.
+
+    With `heights`, the least and the most it may be, it is as high as its lines at the width that it gets.
+    """
 
     DEFAULT_CSS = """
     LinesView { height: 1fr; width: 1fr; scrollbar-size: 1 1; scrollbar-gutter: stable; overflow-x: hidden; }
     """
     can_focus = False
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None, ground: str = "back") -> None:  # noqa: A002  Textual's name
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002  Textual's name
+        classes: str | None = None,
+        ground: str = "back",
+        heights: Callable[[], tuple[int, int]] | None = None,
+    ) -> None:
         super().__init__(id=id, classes=classes)
+        self._heights = heights
         self._ground = ground
         self._make: Callable[[int], Sequence[Line]] = lambda _: ()
         self._lines: Sequence[Line] = ()
@@ -90,6 +101,9 @@ class LinesView(ScrollView):
         cells = self.scrollable_content_region.width or self.size.width
         self._lines = self._make(cells) if cells else ()
         self.virtual_size = Size(cells, len(self._lines))
+        if self._heights is not None and cells:
+            least, most = self._heights()
+            self.styles.height = min(max(len(self._lines), least), most)
         self.refresh()
 
     def on_resize(self) -> None:
