@@ -6,7 +6,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -15,7 +14,7 @@ from core.admission.decide import Policy
 from core.admission.identity import due_time
 from core.errors import Fault, Invalid
 from core.resources.trigger import parse_trigger
-from core.triggers import EVALUATOR_VERSION, Schedule, parse_schedule
+from core.triggers import EVALUATOR_VERSION, Schedule, known_schedule
 
 KEPT_PLANS = 20_000
 
@@ -106,7 +105,7 @@ def plan_of(workspace_id: str, uid: str, generation: int, definition: Mapping[st
         workspace_id=workspace_id,
         uid=uid,
         generation=generation,
-        schedule=_schedule(json.dumps(trigger.schedule)),
+        schedule=_schedule(trigger.schedule),
         policy=Policy(
             misfire=trigger.misfire_policy,
             misfire_threshold_s=trigger.misfire_threshold.total_seconds(),
@@ -119,7 +118,8 @@ def plan_of(workspace_id: str, uid: str, generation: int, definition: Mapping[st
     )
 
 
-@lru_cache(maxsize=4096)
-def _schedule(text: str) -> Schedule:
-    """Return the parsed schedule; the same rule is parsed once, however many Triggers have it."""
-    return parse_schedule(json.loads(text), prefix="definition.source.schedule")
+def _schedule(rule: Mapping[str, Any]) -> Schedule:
+    try:
+        return known_schedule(rule)
+    except Invalid as broken:
+        raise broken.under("definition.source.schedule") from None

@@ -22,7 +22,6 @@ from core.views import Drift
 
 BATCH = 500
 ZONE_DATA_FACT = "zone_data"
-_CHECKED = Plans(limit=1000)  # Health asks again and again for the same ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +138,10 @@ def drift(tx: Transaction, workspace_id: str, limit: int, *, checked: int = 200)
     """Return up to `limit` projections that differ from what definition and mark give, of the `checked` next due."""
     states = statements.projected_states(tx, workspace_id, checked)
     found = statements.definitions(tx, (state.trigger_uid for state in states))
-    drifts: list[Drift] = []
+    plans, drifts = Plans(), list[Drift]()
     for state in states:
         row = found.get(state.trigger_uid)
-        plan = plan_for(_CHECKED, workspace_id, row) if row else None
+        plan = plan_for(plans, workspace_id, row) if row else None
         if plan is None or state.mark_at is None or state.retry_at is not None:
             continue
         following = project(plan.schedule, plan.due_of, epoch_seconds(state.mark_at))

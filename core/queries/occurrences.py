@@ -79,7 +79,7 @@ def why_not(reading: Reading, uid: str, at: datetime) -> WhyNot:
     if record is None:
         raise LookupError(uid)
     try:
-        schedule = schedule_of(uid, record.generation, record.definition)
+        schedule = schedule_of(record.definition)
     except Invalid as broken:
         return WhyNot(record.name, at, f"the schedule cannot be evaluated: {broken}", None, None, None)
     second = epoch_seconds(at)

@@ -7,29 +7,19 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from core import zones
 from core.admission.identity import due_time
 from core.clock import epoch_seconds, from_epoch
 from core.errors import Invalid
-from core.triggers import Fire, Schedule, explain, fire_notes, parse_schedule, preview
+from core.triggers import Fire, Schedule, explain, fire_notes, known_schedule, parse_schedule, preview
 from core.views import FireChange, FireView, SchedulePreview
 
 PREVIEW_LIMIT = 10_000
-_SCHEDULES_KEPT = 4_096
 _MOVED_WITHIN_S = 86_400
 
-_parsed: dict[tuple[str, int, str], Schedule] = {}
 
-
-def schedule_of(uid: str, generation: int, definition: Mapping[str, Any]) -> Schedule:
-    """Return the parsed schedule of one generation of a Trigger; parsed once for each generation and zone data."""
-    key = (uid, generation, zones.data_version())
-    found = _parsed.get(key)
-    if found is None:
-        if len(_parsed) >= _SCHEDULES_KEPT:
-            _parsed.clear()
-        found = _parsed[key] = parse_schedule(definition["source"]["schedule"])
-    return found
+def schedule_of(definition: Mapping[str, Any]) -> Schedule:
+    """Return the schedule of a Trigger's definition; raise `ScheduleInvalid` where it says nothing."""
+    return known_schedule(definition["source"]["schedule"])
 
 
 def preview_rule(

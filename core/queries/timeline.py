@@ -129,7 +129,7 @@ def _ahead(record: TriggerRecord, grid: Grid, now: datetime) -> Sequence[int]:
         return ()
     mark = epoch_seconds(record.mark_at) if record.mark_at else epoch_seconds(now)
     try:
-        schedule = schedule_of(record.uid, record.generation, record.definition)
+        schedule = schedule_of(record.definition)
     except Invalid:
         return ()
     return schedule.between(max(mark, grid.start - 1), grid.end - 1)

@@ -12,7 +12,7 @@ from core.queries.context import Reading
 from core.queries.schedules import next_note, schedule_of, trigger_fires
 from core.storage import read_history, read_triggers
 from core.storage.read_triggers import TriggerRecord
-from core.triggers import explain
+from core.triggers import Schedule, explain, short_words
 from core.views import FireView, OccurrenceQuery, Page, TriggerQuery, TriggerRow, TriggerView
 
 DETAIL_FIRES = 10
@@ -29,6 +29,7 @@ def page(reading: Reading, query: TriggerQuery, *, offset: int, limit: int | Non
 
 def row_of(record: TriggerRecord) -> TriggerRow:
     """Return a record as a list row, without its last outcomes."""
+    schedule = _schedule(record)
     return TriggerRow(
         uid=record.uid,
         namespace=record.namespace,
@@ -45,8 +46,9 @@ def row_of(record: TriggerRecord) -> TriggerRow:
         last_error=record.last_error_message or record.last_error_code,
         flow=_flow(record),
         tags=tuple(record.tags or ()),
-        next_note=_next_note(record),
+        next_note=_next_note(record, schedule),
         active_work=record.active_work,
+        summary=short_words(schedule) if schedule else record.words,
     )
 
 
@@ -81,7 +83,7 @@ def view(reading: Reading, uid: str, manifest: dict[str, Any], etag: str) -> Tri
 
 def _forecast(reading: Reading, record: TriggerRecord) -> tuple[str, tuple[str, ...], tuple[FireView, ...]]:
     try:
-        schedule = schedule_of(record.uid, record.generation, record.definition)
+        schedule = schedule_of(record.definition)
     except Invalid as broken:
         return record.words, (str(broken),), ()
     after = epoch_seconds(record.mark_at) if record.mark_at and record.enabled else epoch_seconds(reading.now)
@@ -98,11 +100,15 @@ def _flow(record: TriggerRecord) -> str:
     return f"{name}@{version}" if version is not None else name
 
 
-def _next_note(record: TriggerRecord) -> str:
-    if record.next_nominal_at is None or record.phase == "degraded":
-        return ""
+def _schedule(record: TriggerRecord) -> Schedule | None:
+    """Return the schedule of a record, None where it cannot be evaluated."""
     try:
-        schedule = schedule_of(record.uid, record.generation, record.definition)
+        return schedule_of(record.definition)
     except Invalid:
+        return None
+
+
+def _next_note(record: TriggerRecord, schedule: Schedule | None) -> str:
+    if schedule is None or record.next_nominal_at is None or record.phase == "degraded":
         return ""
     return next_note(schedule, epoch_seconds(record.next_nominal_at))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.triggers.cron import field_at
 from core.triggers.jitter import due_at
+from core.triggers.known import known_schedule
 from core.triggers.parse import parse_schedule, read_instant
 from core.triggers.schedule import EVALUATOR_VERSION, Schedule
 
@@ -29,6 +30,7 @@ __all__ = [
     "explain",
     "field_at",
     "fire_notes",
+    "known_schedule",
     "parse_schedule",
     "preview",
     "read_instant",

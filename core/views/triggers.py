@@ -28,7 +28,9 @@ class TriggerQuery:
 
 @dataclass(frozen=True, slots=True)
 class TriggerRow:
-    """A Trigger in a list; `recent` are the last 20 outcomes, oldest first, one letter each.
+    """A Trigger in a list; `summary` are its words in at most 24 characters.
+
+    `recent` are the last 20 outcomes, oldest first, one letter each.
 
     Letters: `s` submitted and completed, `r` submitted and active, `f` work failed, `x` denied or invalid,
     `k` skipped, `m` missed, `n` no work.
@@ -52,6 +54,7 @@ class TriggerRow:
     recent: str = ""
     next_note: str = ""
     active_work: int = 0
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

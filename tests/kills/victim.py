@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import jsonschema  # noqa: F401 - loaded before the fork, like all that a worker loads later
+import tzdata  # noqa: F401 - as above
 from sqlalchemy import Engine
 
 import core.runtime.engine
-import core.runtime.steps.command  # noqa: F401 - loaded before the fork, like all that a worker loads later
+import core.runtime.steps.command  # noqa: F401 - as above
 from core import failpoints
 from core.admission import pipeline
 from core.clock import SystemClock

@@ -17,7 +17,7 @@ from tui.present.diff import fire_counts, flat, three_way
 from tui.present.draft import SPECS, Draft, fresh, look, ordered_like, placed
 from tui.present.fire_preview import fire_lines
 from tui.present.lines import Piece, clean, clip, fit, line, mark_hits, plain, spread, width, wrap
-from tui.present.states import OUTCOMES, recent_bars, short_words
+from tui.present.states import OUTCOMES, recent_bars
 from tui.present.times import (
     countdown,
     duration,
@@ -163,11 +163,6 @@ def test_every_fault_of_a_filter_is_told_and_the_rest_holds() -> None:
 def test_every_outcome_letter_of_the_deck_has_a_bar() -> None:
     assert set("srfxkmnc") <= set(OUTCOMES)
     assert plain(recent_bars("ssf")) == "▇▇✕"
-
-
-def test_words_in_the_list_lose_only_what_says_nothing() -> None:
-    assert short_words("at 02:30:00 every day") == "02:30 every day"
-    assert short_words("at 02:30:05 every day, Europe/Berlin") == "02:30:05 every day · Berlin"
 
 
 # -- the draft ------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tui.present.lines import Line, Piece, Tone
@@ -52,12 +51,6 @@ def recent_bars(letters: str) -> Line:
         else:
             pieces.append(Piece(mark, tone))
     return tuple(pieces)
-
-
-def short_words(words: str) -> str:
-    """Return a rule's words as short as a column wants: no leading "at", no seconds that are zero, the zone's town."""
-    shorter = re.sub(r"\b(\d\d:\d\d):00\b", r"\1", words.removeprefix("at "))
-    return re.sub(r", (?:[A-Z][\w+-]*/)+([\w+-]+)$", r" · \1", shorter)
 
 
 def name_line(row: TriggerRow) -> Line:

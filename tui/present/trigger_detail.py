@@ -10,6 +10,7 @@ from tui.present.history import WORK_MARKS, reason_words
 from tui.present.lines import Line, Piece, clean, clip, line, spread, wrap
 from tui.present.states import phase_words
 from tui.present.times import ago, countdown, full, near, offset, offset_text, short_zone, until
+from tui.present.times import zone as zone_of
 
 OUTCOME: dict[str, Piece] = {
     "submitted": Piece("✓", "ok"), "skipped": Piece("·", "warn"), "failed": Piece("✕", "bad"),
@@ -34,7 +35,7 @@ def detail_lines(view: TriggerView, now: datetime, zone: str, cells: int) -> lis
     ]
     parts = [
         head,
-        _fires(view.fires, now, cells),
+        _fires(view.fires, now, zone if view.row.time_zone is None else None, cells),
         _facts(view, cells),
         _active(view.active_work, now),
         _history(view, now, zone),
@@ -80,24 +81,30 @@ def _notes(view: TriggerView, cells: int) -> list[Line]:
     return [line(), *rows] if rows else []
 
 
-def _fires(fires: tuple[FireView, ...], now: datetime, cells: int) -> list[Line]:
+def _fires(fires: tuple[FireView, ...], now: datetime, zone: str | None, cells: int) -> list[Line]:
     if not fires:
         return []
     rows = [_head("next")]
     for fire in fires[:5]:
-        rows.append(fire_line(fire, now))
+        rows.append(fire_line(fire, now, zone))
         rows += [line("    ", row) for note in fire.notes for row in wrap(note, max(cells - 4, 10), "warn")]
     return rows
 
 
-def fire_line(fire: FireView, now: datetime) -> Line:
-    """Return one coming fire: wall time with offset and how far it is; marked where something is special about it."""
+def fire_line(fire: FireView, now: datetime, zone: str | None = None) -> Line:
+    """Return one coming fire: wall time with offset and how far it is; marked where something is special about it.
+
+    A rule that follows no zone is told in `zone`.
+    """
     if fire.skipped or fire.nominal_at is None:
         return line(Piece(f"✕ {_wall(fire.wall)} —", "warn"))
-    offset_told = offset_text(fire.offset_s) if fire.zone != "UTC" else "Z"
+    wall, offset_told = fire.wall, offset_text(fire.offset_s) if fire.zone != "UTC" else "Z"
+    if zone is not None:
+        wall = f"{fire.nominal_at.astimezone(zone_of(zone)):%Y-%m-%d %H:%M:%S}"
+        offset_told = offset(fire.nominal_at, zone)
     return line(
         Piece("! " if fire.notes else "  ", "warn"),
-        f"{_wall(fire.wall)} ",
+        f"{_wall(wall)} ",
         Piece(offset_told, "dim"),
         Piece(f"{until(fire.nominal_at, now):>9}", "dim"),
     )

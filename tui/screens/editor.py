@@ -209,7 +209,7 @@ class EditorScreen(Saving):
             zone = str(self.draft.schedule.get("timeZone") or "UTC") if self.draft else "UTC"
             rows.append(
                 line(
-                    Piece("clocks change ", "dim"), full(preview.next_transition, zone), Piece("  T shows it", "faint")
+                    Piece("clocks change ", "dim"), full(preview.next_transition, zone), Piece("  f6 shows it", "faint")
                 )
             )
         if not self.is_new:

@@ -13,7 +13,7 @@ from tui.actions import Action
 from tui.navigation import Location
 from tui.present.columns import Column
 from tui.present.lines import Line, Piece, Tone, clean, line
-from tui.present.states import name_line, phase_mark, recent_bars, short_words
+from tui.present.states import name_line, phase_mark, recent_bars
 from tui.present.times import near, until
 from tui.screens.table_place import TablePlace
 from tui.screens.trigger_steering import STEERING, Steering, Target
@@ -88,7 +88,7 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         ink: Tone = "" if row.enabled else "dim"
         far: Tone = "dim" if row.next_due_at is None or (row.next_due_at - now).total_seconds() > 3600 else ""
         return (
-            name_line(row), phase_mark(row.phase), line(Piece(clean(short_words(row.words)), ink)),
+            name_line(row), phase_mark(row.phase), line(Piece(clean(row.summary), ink)),
             line(near(row.next_due_at, now, zone), note), line(Piece(until(row.next_due_at, now), far)),
             recent_bars(row.recent),
         )  # fmt: skip
