@@ -175,3 +175,16 @@ def test_an_edit_shows_how_it_moves_the_coming_fires(deck: Deck) -> None:
     assert [(after - before) for before, after in change.moved] == [timedelta(minutes=90)] * 3
     weekly = deck.fire_change(BERLIN, {**BERLIN, "expression": "0 30 2 ? * SUN"}, days=14)
     assert (len(weekly.removed), weekly.kept) == (12, 2)
+
+
+def test_databases_with_equal_identities_keep_their_own_rules(tmp_path: Path, world: World, deck: Deck) -> None:
+    """Identities repeat in a restored copy: what is remembered of one must not answer for the other."""
+    other = World(tmp_path / "copy.sqlite3")
+    other.flow()
+    assert world.trigger("same", definition(HOURLY)) == other.trigger("same", definition(BERLIN))
+    copy = Deck(other.store, other.scope, "default", other.clock)
+    assert deck.trigger("same").fires[0].wall == "2026-03-02 10:00:00"
+    assert copy.trigger("same").fires[0].wall == "2026-03-03 02:30:00"
+    assert not deck.health().drifts
+    assert not copy.health().drifts
+    other.store.close()

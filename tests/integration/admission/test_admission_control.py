@@ -142,6 +142,17 @@ def test_resume_does_not_fire_the_past(world: World) -> None:
     assert world.decisions()[1:] == [("pending", "on_time", 1)]
 
 
+def test_a_pause_within_a_second_is_seen_and_can_be_resumed_at_once(world: World) -> None:
+    world.flow()
+    world.trigger("tick")
+    world.advance(milliseconds=200)
+    world.pause("tick", note="a slip")
+    assert world.rows("SELECT phase FROM trigger_state")[0]["phase"] == "paused"
+    world.advance(milliseconds=300)
+    world.resume("tick")
+    assert world.rows("SELECT phase FROM trigger_state")[0]["phase"] == "scheduled"
+
+
 def test_resuming_what_is_not_paused_is_refused(world: World) -> None:
     world.trigger("tick")
     with pytest.raises(Precondition, match="not paused"):
