@@ -40,7 +40,8 @@ class Program:
     """The deck in a terminal of its own, seen as a person sees it."""
 
     def __init__(self, database: Path) -> None:
-        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "", "TZ": "UTC"}
+        told = {"TERM": "xterm-256color", "COLORTERM": "", "TZ": "UTC", "LINES": str(ROWS), "COLUMNS": str(COLUMNS)}
+        environment = {**os.environ, **told}  # where tests share a machine, their runner says 80 by 24 for all
         command = ["-m", "cli", "--database", str(database)]
         self.process = pexpect.spawn(sys.executable, command, env=environment, dimensions=(ROWS, COLUMNS))
         self._screen = pyte.Screen(COLUMNS, ROWS)

@@ -90,7 +90,7 @@ async def test_enabling_shows_the_next_fires_and_asks_once(database: Path, clock
         await driver.press("t")
         driver.screen(Confirm)
         assert "Enable disk-usage?" in driver.text
-        assert "Fires next Sat 28 Mar 2026 13:03:20" in driver.prose
+        assert "28 Mar 2026 13:03:20 Z, Sat 28 Mar 2026 13:03:30 Z" in driver.prose
         await driver.press("n")
         assert deck.trigger("disk-usage").phase == "disabled"
         await driver.press("t", "y")
