@@ -10,6 +10,7 @@ first row stands, `rss` in MB two seconds after. Promises: keys <= 1.4 x minimal
 from __future__ import annotations
 
 import argparse
+import compileall
 import fcntl
 import os
 import pty
@@ -180,6 +181,8 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--posting", type=Path, help="a virtual environment in which posting is installed")
     given = parser.parse_args()
+    for folder in ("core", "tui", "cli"):
+        compileall.compile_dir(ROOT / folder, quiet=1)  # as an installed package is; its peers are
     with tempfile.TemporaryDirectory(prefix="bench-start-") as name:
         measured = list(programs(Path(name), given.rows, given.posting))
         starts: dict[str, list[Start]] = {program.name: [] for program in measured}

@@ -181,10 +181,10 @@ class World:
         """Move the clock: to some due time, over an outage, through a suspend, or in a step either way."""
         kind = self.draw.random()
         due = self.draw.choice([row.next_due_at for row in self.deck.triggers(limit=None).rows])
-        if kind < 0.55 and due is not None and due > self.clock.now():
+        if kind < 0.40 and due is not None and due > self.clock.now():
             self.clock.advance(due - self.clock.now() + timedelta(milliseconds=self.draw.randrange(400)))
         elif kind < 0.90:
-            self.clock.advance(timedelta(minutes=self.draw.randrange(1, 1800)))
+            self.clock.advance(timedelta(minutes=self.draw.randrange(1, 3600)))
         elif kind < 0.95:
             self.say("suspend")
             self.clock.step(self.clock.now() + timedelta(hours=self.draw.randrange(1, 30)))
