@@ -136,8 +136,15 @@ class LogView(Pane):
 
     def _tail(self) -> None:
         if self.following:
-            self.scroll_to(y=max(0, len(self._drawn) - self.scrollable_content_region.height), animate=False)
+            end = max(0, len(self._drawn) - self.scrollable_content_region.height)
+            self.scroll_to(y=end, animate=False, immediate=True)
+            self.call_after_refresh(self._stay_at_end)
         self.post_message(self.FollowChanged())
+
+    def _stay_at_end(self) -> None:
+        """Follow once more when the layout is done: lines may have come before the pane had its height."""
+        if self.following:
+            self.scroll_end(animate=False, immediate=True)
 
     def render_line(self, y: int) -> Strip:
         """Draw one line, hits marked, the found line on the cursor's ground."""
