@@ -23,6 +23,19 @@ class Scene:
     light: tuple[Size, ...] = ()
 
 
+def followed(act: Act) -> Act:
+    """Return an act that ends when the log stands at its last line."""
+
+    async def followed_act(stage: Stage) -> None:
+        await act(stage)
+        for _ in range(100):
+            if "60/60" in stage.text:
+                return
+            await stage.settle()
+
+    return followed_act
+
+
 def keys(*pressed: str) -> Act:
     """Return an act that presses keys."""
 
@@ -114,7 +127,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("work", keys("4"), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
     Scene("work-empty", keys("4"), empty=True, sizes=(SMALL,)),
     Scene("work-cancel", row("4", _is("approval"), "c"), sizes=(SMALL,)),
-    Scene("run-steps", row("4", _is("approval"), "enter"), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
+    Scene("run-steps", followed(row("4", _is("approval"), "enter")), sizes=(SMALL, LARGE, WIDE), light=(LARGE,)),
     Scene("run-log", row("4", _is("approval"), "enter", "tab", "w"), sizes=(SMALL,)),
     Scene("run-values", row("4", _is("approval"), "enter", "tab", "tab"), sizes=(SMALL,)),
     Scene("run-events", row("4", _is("approval"), "enter", "tab", "tab", "tab"), sizes=(SMALL,)),
