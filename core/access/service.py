@@ -6,8 +6,6 @@ workspace answers "not found", to members of other workspaces as to everybody el
 
 from __future__ import annotations
 
-import os
-import pwd
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,9 +13,10 @@ from datetime import datetime
 from core.access import audit
 from core.access.roles import EXECUTE, permissions_of
 from core.access.scope import Scope
+from core.access.standing import refusal, system_user
 from core.errors import Denied, NotFound
 from core.storage import access
-from core.storage.access import Member, Place
+from core.storage.records import Member, Place
 from core.storage.store import Store, Transaction
 
 FIRST_TENANT = "local"
@@ -35,15 +34,6 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.allowed
-
-
-def system_user() -> str:
-    """Return the name of the user whom this process acts for."""
-    uid = os.geteuid()
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"uid-{uid}"
 
 
 def open_scope(
@@ -77,7 +67,7 @@ def _scope_in(tx: Transaction, workspace: str, user: str, now: datetime | None, 
     member = _member(tx, place, user) if place else None
     if place is None or member is None:
         raise NotFound(f"there is no workspace {workspace} here", "name one that you are a member of")
-    why = _refusal(place, member)
+    why = refusal(place, member)
     if why:
         raise Denied(why, "ask an Owner of the workspace")
     return _scope(place, member, read_only=read_only)
@@ -135,20 +125,7 @@ def _verdict(place: Place | None, member: Member | None) -> Verdict:
         return Verdict(allowed=False, why="the workspace no longer exists")
     if member is None:
         return Verdict(allowed=False, why="the Trigger's principal is no member of the workspace")
-    why = _refusal(place, member)
+    why = refusal(place, member)
     if not why and EXECUTE not in permissions_of(member.role or ""):
         why = f"{member.principal}, a {member.role}, does not hold {EXECUTE}"
     return Verdict(allowed=not why, why=why, principal=member.principal, role=member.role or "")
-
-
-def _refusal(place: Place, member: Member) -> str:
-    """Return why a member may not act in a workspace at all, else nothing."""
-    if not place.tenant_active:
-        return f"the tenant {place.tenant} is not active"
-    if not place.workspace_active:
-        return f"the workspace {place.workspace} is not active"
-    if not member.principal_active or member.principal_tenant_id != place.tenant_id:
-        return f"{member.principal} is not active in tenant {place.tenant}"
-    if member.state != "active":
-        return f"the membership of {member.principal} in workspace {place.workspace} is suspended"
-    return ""

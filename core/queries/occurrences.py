@@ -12,6 +12,7 @@ from core.queries.cursors import decode_cursor, encode_cursor
 from core.queries.schedules import schedule_of
 from core.queries.sentences import REASONS, duration_words
 from core.storage import read_history, read_triggers
+from core.storage.records import TriggerRecord
 from core.views import ChainLink, Coalesced, LinkState, OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
 
 
@@ -89,7 +90,7 @@ def why_not(reading: Reading, uid: str, at: datetime) -> WhyNot:
     return WhyNot(record.name, at, text, row, _instant(before), _instant(after))
 
 
-def _absence(reading: Reading, record: read_triggers.TriggerRecord, second: int, before: int | None) -> str:
+def _absence(reading: Reading, record: TriggerRecord, second: int, before: int | None) -> str:
     now = epoch_seconds(reading.now)
     if before != second:
         return f"the schedule ({record.words}) names no time at {format_instant(from_epoch(second))}"

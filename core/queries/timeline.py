@@ -14,7 +14,7 @@ from core.errors import Invalid, Usage
 from core.queries.context import Reading
 from core.queries.schedules import schedule_of
 from core.storage import read_history, read_triggers
-from core.storage.read_triggers import TriggerRecord
+from core.storage.records import TriggerRecord
 from core.views import PauseView, Timeline, TimelineLane, TriggerQuery
 
 MAX_SLOTS = 2_000

@@ -4,40 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import insert, select, tuple_, update
 
 from core.storage.columns import table_of
+from core.storage.records import Member, Place
 from core.storage.store import Transaction
 from core.storage.tables import AuditEvent, Membership, Principal, Tenant, Workspace
 
 _tenant, _workspace, _principal = table_of(Tenant), table_of(Workspace), table_of(Principal)
 _member, _event = table_of(Membership), table_of(AuditEvent)
 _BATCH = 400  # two variables each, under SQLite's oldest limit of 999
-
-
-class Place(NamedTuple):
-    """A workspace with its tenant."""
-
-    tenant_id: str
-    tenant: str
-    tenant_active: bool
-    workspace_id: str
-    workspace: str
-    workspace_active: bool
-
-
-class Member(NamedTuple):
-    """A principal as a workspace knows it; `role` None means it is no member."""
-
-    workspace_id: str
-    principal_id: str
-    principal: str
-    principal_active: bool
-    principal_tenant_id: str
-    role: str | None
-    state: str | None
 
 
 def is_fresh(tx: Transaction) -> bool:

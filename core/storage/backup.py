@@ -17,8 +17,9 @@ from sqlalchemy import delete, insert, select
 from core.errors import Precondition
 from core.storage.columns import table_of
 from core.storage.failures import translated, unusable
+from core.storage.files import BUSY_TIMEOUT_MS, file_uri
 from core.storage.schema import INCARNATION
-from core.storage.store import BUSY_TIMEOUT_MS, Transaction, file_uri
+from core.storage.store import Transaction
 from core.storage.tables import Fact, Work, WorkerBeat
 from core.storage.work import WorkFacts
 from core.views import ACTIVE_WORK

@@ -21,8 +21,9 @@ from core.clock import Clock, SystemClock
 from core.errors import StorageUnusable
 from core.settings import database_path
 from core.storage.failures import translated
-from core.storage.schema import APPLICATION_ID, SCHEMA, bring_up_to_date, schema_text
-from core.storage.store import Store, Transaction, is_open_here, log_beside, make_engine, may
+from core.storage.files import APPLICATION_ID, SCHEMA, log_beside, may
+from core.storage.schema import bring_up_to_date, schema_text
+from core.storage.store import Store, Transaction, is_open_here, make_engine
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100

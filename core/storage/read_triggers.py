@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select
 
 from core.storage.columns import table_of
+from core.storage.records import TriggerRecord
 from core.storage.store import Transaction
 from core.storage.tables import FlowVersion, Occurrence, PauseWindow, Principal, Resource, TriggerState, Work
 from core.views import ACTIVE_WORK, PauseView, TriggerQuery
@@ -23,33 +24,6 @@ _principal = table_of(Principal).c
 _version = table_of(FlowVersion).c
 
 RECENT = 20
-
-
-class TriggerRecord(NamedTuple):
-    """A Trigger's resource and state in one row."""
-
-    uid: str
-    namespace: str
-    name: str
-    tags: list[str] | None
-    definition: dict[str, Any]
-    generation: int
-    enabled: bool
-    phase: str
-    words: str
-    time_zone: str | None
-    mark_at: datetime | None
-    next_nominal_at: datetime | None
-    next_due_at: datetime | None
-    last_fired_at: datetime | None
-    last_outcome: str | None
-    last_error_code: str | None
-    last_error_message: str | None
-    flow_namespace: str
-    flow_name: str
-    conditions: list[dict[str, Any]] | None
-    scope: str
-    active_work: int
 
 
 def list_triggers(

@@ -19,11 +19,8 @@ from sqlmodel import SQLModel
 
 from core.clock import Clock
 from core.storage import tables
-from core.storage.store import BUSY_TIMEOUT_MS, file_uri
+from core.storage.files import APPLICATION_ID, BUSY_TIMEOUT_MS, SCHEMA, file_uri
 
-APPLICATION_ID = 0x54726467  # "Trdg" in ASCII
-SCHEMA = 1
-"""The number of the newest revision under `core/storage/migrations/versions`."""
 INCARNATION = "incarnation"
 MIGRATIONS = Path(__file__).with_name("migrations")
 

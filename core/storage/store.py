@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, Row, create_engine, event, insert
 from sqlalchemy.sql.expression import Executable
@@ -25,9 +24,9 @@ from sqlmodel import SQLModel
 from core.clock import Clock, SystemClock
 from core.errors import StorageUnusable
 from core.storage.failures import translated
+from core.storage.files import BUSY_TIMEOUT_MS, connect, may
 from core.storage.tables import Change
 
-BUSY_TIMEOUT_MS = 15_000
 WAL_AUTOCHECKPOINT_PAGES = 8_000
 WAL_WORTH_CHECKPOINT_BYTES = 4_000_000
 CACHE_KIB = 8_000
@@ -191,11 +190,6 @@ def is_open_here(path: Path) -> bool:
     return file is not None and _OPEN[file] > 0
 
 
-def file_uri(path: Path, mode: str) -> str:
-    """Return SQLite's URI of a file, whatever characters its name holds."""
-    return f"file:{quote(str(path))}?mode={mode}"
-
-
 def make_engine(path: Path, *, read_only: bool) -> Engine:
     """Return an engine with our pragmas; it opens nothing yet."""
     settings: dict[str, Any] = {"poolclass": QueuePool, "pool_size": KEPT_CONNECTIONS, "max_overflow": -1}
@@ -205,29 +199,6 @@ def make_engine(path: Path, *, read_only: bool) -> Engine:
     event.listen(engine, "connect", _configure_read_only if read_only else _configure)
     event.listen(engine, "begin", _begin)
     return engine
-
-
-def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Return a bare connection.
-
-    In a folder that we cannot write there is no place for SQLite's own files; unless a writer keeps its log beside
-    it, the file is whole and can be read without them.
-    """
-    uri = file_uri(path, "ro" if read_only else "rwc")
-    if read_only and not may(path.parent, os.W_OK) and not log_beside(path):
-        uri += "&immutable=1"
-    return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, cached_statements=256)
-
-
-def may(path: Path, mode: int) -> bool:
-    """Return whether this process may use a path so, by the user it acts for."""
-    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
-
-
-def log_beside(path: Path) -> bool:
-    """Return whether a write-ahead log with something in it stands beside the file."""
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
 
 
 def _configure(connection: Any, _record: Any) -> None:

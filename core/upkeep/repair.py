@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from core.access.service import system_user
+from core.access.standing import system_user
 from core.admission import recovery
 from core.admission.plan import Plans
 from core.clock import Clock

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from core.access.service import system_user
+from core.access.standing import system_user
 from core.admission import recovery, rows
 from core.admission.decide import Window, withdraw
 from core.admission.plan import Plans

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.access.service import system_user
+from core.access.standing import system_user
 from core.storage import access, beats
 from core.storage.store import Store
 

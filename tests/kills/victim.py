@@ -25,8 +25,9 @@ from core.admission import pipeline
 from core.clock import SystemClock
 from core.deck import Deck
 from core.errors import TriggerdeckError
+from core.storage.files import connect
 from core.storage.opening import open_store
-from core.storage.store import Store, connect
+from core.storage.store import Store
 from core.upkeep.checker import check
 from core.worker import loop, process
 

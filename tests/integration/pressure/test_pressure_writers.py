@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from core.deck import Deck
+from core.storage.files import connect
 from core.storage.opening import open_store
-from core.storage.store import connect
 from core.upkeep.checker import check
 from core.views import OccurrenceQuery, WorkQuery
 from core.worker import control

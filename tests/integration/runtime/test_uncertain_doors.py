@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Select, TextArea
 
 from cli.__main__ import run
-from core.access.service import system_user
+from core.access.standing import system_user
 from core.clock import ManualClock
 from core.deck import Deck
 from core.errors import Invalid

@@ -15,8 +15,8 @@ from sqlalchemy import text
 
 from core.clock import ManualClock, from_epoch
 from core.errors import StorageUnusable, Usage
+from core.storage.files import APPLICATION_ID, SCHEMA
 from core.storage.opening import open_store, schema_version
-from core.storage.schema import APPLICATION_ID, SCHEMA
 from tests.integration.storage.looking import contents, unusable
 
 AsSomebody = Callable[[], AbstractContextManager[None]]

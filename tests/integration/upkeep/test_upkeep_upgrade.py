@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.storage.schema import SCHEMA
+from core.storage.files import SCHEMA
 from core.upkeep import incarnation
 from core.upkeep.checker import check
 from core.upkeep.doctor import examine

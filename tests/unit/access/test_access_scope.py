@@ -11,7 +11,8 @@ from sqlalchemy import text
 
 from core.access import audit
 from core.access.scope import Scope
-from core.access.service import authorise_many, open_scope, system_user
+from core.access.service import authorise_many, open_scope
+from core.access.standing import system_user
 from core.clock import ManualClock
 from core.errors import Denied, NotFound
 from core.storage import access
