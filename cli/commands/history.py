@@ -9,7 +9,7 @@ import click
 
 from cli.options import argument, common, limit, output
 from cli.render import plain, write
-from cli.render.times import duration, relative, utc
+from cli.render.times import relative, span, utc
 from cli.session import session
 from core.errors import Fault, Invalid
 from core.views import OccurrenceQuery, OccurrenceRow, OccurrenceView, Outcome, Reason, WhyNot
@@ -79,7 +79,7 @@ def _cells(row: OccurrenceRow) -> Sequence[object]:
     return (
         row.id[:8],
         _nominal(row),
-        None if lag is None or row.is_range else duration(lag),
+        None if lag is None or row.is_range else span(lag),
         row.trigger_name,
         f"range of {row.count}" if row.is_range else row.kind,
         row.outcome,

@@ -13,7 +13,7 @@ from cli.options import argument, common, output
 from cli.render import write
 from cli.render.describe import describe_action
 from cli.render.plain import plain
-from cli.render.times import duration, relative
+from cli.render.times import relative, span
 from cli.session import session
 from core.errors import Fault, Invalid, Usage
 from core.views import ActionRow, ActionStatus, ActionView
@@ -44,7 +44,7 @@ def actions(action_id: str | None, status: Any, output: str) -> None:
         titles=("ID", "AGE", "WORK", "TRIGGER", "STEP", "KIND", "EXPIRES", "DECISION", "TITLE"),
         cells=lambda row: (
             row.id[:8],
-            duration((now - row.created_at).total_seconds()),
+            span((now - row.created_at).total_seconds()),
             row.work_id[:8],
             row.trigger_name,
             row.step_id,

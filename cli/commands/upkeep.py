@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import click
@@ -12,15 +13,16 @@ from cli.render import write
 from cli.render.plain import plain
 from cli.session import session
 from core.views import BackupReport, DoctorReport, Finding, PruneReport
+from core.words import counted, size
 
 MARKS = {"error": "✗", "warning": "!", "information": "·"}
-FIGURES = {
-    "triggers": "Triggers",
-    "active_work": "active Work",
-    "occurrences_at_most": "occurrences at most",
-    "database_bytes": "database",
-    "wal_bytes": "write-ahead log",
-    "free_bytes": "free",
+FIGURES: dict[str, Callable[[float], str]] = {
+    "triggers": lambda number: counted(int(number), "Trigger"),
+    "active_work": lambda number: f"{number:,.0f} active Work",
+    "occurrences_at_most": lambda number: f"at most {counted(int(number), 'occurrence')}",
+    "database_bytes": lambda octets: f"{size(octets)} database",
+    "wal_bytes": lambda octets: f"{size(octets)} write-ahead log",
+    "free_bytes": lambda octets: f"{size(octets)} free",
 }
 
 
@@ -48,16 +50,12 @@ def _finding_line(finding: Finding) -> str:
 
 
 def _tell_examination(report: DoctorReport, faults: int, *, repair: bool) -> None:
-    told = [
-        f"{_size(int(report.figures[name]))} {words}" if name.endswith("_bytes") else f"{report.figures[name]} {words}"
-        for name, words in FIGURES.items()
-        if name in report.figures
-    ]
+    told = [words(float(report.figures[name])) for name, words in FIGURES.items() if name in report.figures]
     say(f"looked at {report.database}: {', '.join(told)}")
     repairable = sum(finding.repairable for finding in report.findings)
     if repairable and not repair:
         say(f"{repairable} can be repaired: triggerdeck doctor --repair")
-    say("no fault found" if not faults else f"{_count(faults, 'fault')} found")
+    say("no fault found" if not faults else f"{counted(faults, 'fault')} found")
 
 
 @click.command()
@@ -79,8 +77,8 @@ def prune(age: str | None, output: str, *, dry_run: bool) -> None:
     if not report.total:
         say("nothing is old enough to go")
     else:
-        batches = f"{report.batches} transactions, the longest {report.longest_ms:.0f} ms"
-        say(f"{_count(report.total, 'row')} {verb} ({batches})")
+        batches = f"{counted(report.batches, 'transaction')}, the longest {report.longest_ms:.0f} ms"
+        say(f"{counted(report.total, 'row')} {verb} ({batches})")
 
 
 def _pruned_text(report: PruneReport) -> str:
@@ -106,7 +104,7 @@ def backup(file: str, output: str) -> None:
     with session().deck() as deck:
         report = deck.backup(file)
     write.document(output, report, lambda: report.path)
-    say(f"{_size(report.size_bytes)} backed up; put it in place with: triggerdeck restore {report.path}")
+    say(f"{size(report.size_bytes)} backed up; put it in place with: triggerdeck restore {report.path}")
 
 
 @click.command()
@@ -140,7 +138,7 @@ def _tell_restored(report: BackupReport) -> None:
     if report.ended_work:
         say(f"{report.ended_work} Work had not ended and is failed as outcome_unknown; retry what has to run again")
     if report.ranges:
-        say(f"what fell due meanwhile is recorded as {_count(report.ranges, 'restored range')}; nothing of it fires")
+        say(f"what fell due meanwhile is recorded as {counted(report.ranges, 'restored range')}; nothing of it fires")
     say("start a worker: triggerdeck worker start")
 
 
@@ -160,17 +158,3 @@ def mark(name: str, to: str, note: str, output: str) -> None:
         raise Usage("--to names no instant", "write it as 2026-03-29T02:30:00Z, or now")
     with session().deck() as deck:
         write_effect(deck.move_mark(name, to=at, note=note), output)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _size(size_bytes: int) -> str:
-    """Return bytes for people."""
-    size, unit = float(size_bytes), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

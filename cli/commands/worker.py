@@ -7,7 +7,7 @@ import click
 from cli.failures import NO, say
 from cli.options import common, output
 from cli.render import write
-from cli.render.times import duration, utc
+from cli.render.times import span, utc
 from cli.session import session
 from core.views import WorkerView
 
@@ -64,7 +64,7 @@ def status(output: str) -> int:
             row.host,
             row.state,
             utc(row.started_at),
-            f"{duration(max(0.0, (now - row.beat_at).total_seconds()))} ago",
+            f"{span(max(0.0, (now - row.beat_at).total_seconds()))} ago",
             utc(row.last_pass_at),
             f"{row.running}/{row.slots}",
             row.version,

@@ -12,7 +12,7 @@ import click
 from cli.demo.process import check_alive, working
 from cli.demo.workspace import Workspace
 from cli.render.table import paint, table
-from cli.render.times import between, duration, utc
+from cli.render.times import between, span, utc
 from cli.waiting import wait_for_change
 from core.clock import Clock
 from core.deck import Deck
@@ -87,7 +87,7 @@ def _why(row: OccurrenceRow) -> str:
     if row.outcome != "submitted":
         return f"{row.reason}: {row.message}"
     begun = row.dispatched_at or row.admitted_at
-    lag = "" if row.due_at is None else f", handed over {duration((begun - row.due_at).total_seconds())} after its time"
+    lag = "" if row.due_at is None else f", handed over {span((begun - row.due_at).total_seconds())} after its time"
     return f"{row.reason}{lag}"
 
 

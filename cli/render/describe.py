@@ -11,6 +11,7 @@ from cli.render.preview import fires_table
 from cli.render.table import table
 from cli.render.times import between, relative, utc
 from core.views import ActionView, FlowView, OccurrenceRow, PauseView, RevisionView, TriggerView, WorkView
+from core.words import counted
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> str:
@@ -106,7 +107,7 @@ def describe_flow(view: FlowView, revisions: Sequence[RevisionView]) -> str:
             ("Active version", row.active_version),
             ("Newest version", row.newest_version),
             ("Draft", "differs from the newest version" if row.draft_differs else "published"),
-            ("Used by", f"{row.used_by} Trigger{'' if row.used_by == 1 else 's'}"),
+            ("Used by", counted(row.used_by, "Trigger")),
             ("Input schema", _json(view.input_schema)),
         ]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, timedelta
 
 from cli.render.table import pad, width
-from cli.render.times import duration, utc
+from cli.render.times import span, utc
 from core.views import Timeline
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -17,7 +17,7 @@ def timeline_text(timeline: Timeline) -> str:
     """Return the lanes, the sum as bars, hours above; past is solid, the forecast is open."""
     names = [lane.name[:WIDEST_NAME] for lane in timeline.lanes]
     size = max([len("all"), *map(width, names)])
-    head = f"{utc(timeline.from_at)} … {utc(timeline.to_at)}, {duration(timeline.slot_s)} a slot"
+    head = f"{utc(timeline.from_at)} … {utc(timeline.to_at)}, {span(timeline.slot_s)} a slot"
     lines = [head, f"{'':{size}}  {_hours(timeline)}", f"{pad('all', size)}  {_bars(timeline.total)}"]
     for name, lane in zip(names, timeline.lanes, strict=True):
         slots = "".join(map(_slot, lane.past, lane.forecast))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-_STEPS = ((86_400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s"))
+from core.words import duration
 
 
 def utc(value: datetime | None) -> str | None:
@@ -12,16 +12,9 @@ def utc(value: datetime | None) -> str | None:
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
-def duration(seconds: float) -> str:
+def span(seconds: float) -> str:
     """Return a length of time in at most two units: `41m 7s`, `3d 2h`, `0.4s`."""
-    if abs(seconds) < 10:
-        return f"{seconds:.1f}s" if seconds % 1 else f"{int(seconds)}s"
-    whole = int(abs(seconds))
-    for size, unit, below, smaller in _STEPS:
-        if whole >= size:
-            rest = whole % size // below
-            return f"{whole // size}{unit}" + (f" {rest}{smaller}" if rest else "")
-    return f"{whole}s"
+    return duration(seconds, gap=" ", fine=True)
 
 
 def relative(value: datetime | None, now: datetime) -> str | None:
@@ -29,12 +22,12 @@ def relative(value: datetime | None, now: datetime) -> str | None:
     if value is None:
         return None
     seconds = int((value - now).total_seconds())
-    return f"in {duration(seconds)}" if seconds >= 0 else f"{duration(-seconds)} ago"
+    return f"in {span(seconds)}" if seconds >= 0 else f"{span(-seconds)} ago"
 
 
 def between(start: datetime | None, end: datetime | None) -> str | None:
     """Return how long something took, or None where it has not ended."""
-    return None if start is None or end is None else duration((end - start).total_seconds())
+    return None if start is None or end is None else span((end - start).total_seconds())
 
 
 def offset(seconds: int) -> str:

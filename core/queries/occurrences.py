@@ -10,10 +10,11 @@ from core.errors import Invalid
 from core.queries.context import Reading, only
 from core.queries.cursors import decode_cursor, encode_cursor
 from core.queries.schedules import schedule_of
-from core.queries.sentences import REASONS, duration_words
+from core.queries.sentences import REASONS
 from core.storage import read_history, read_triggers
 from core.storage.records import TriggerRecord
 from core.views import ChainLink, Coalesced, LinkState, OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
+from core.words import counted, duration
 
 
 def page(
@@ -52,21 +53,21 @@ def _coalesced(stood_for: Coalesced) -> str:
     if stood_for.count == 1:
         return "it was missed while nobody was there to fire it, and fired once, late"
     span = f"{format_instant(stood_for.first_at)} to {format_instant(stood_for.last_at)}"
-    return f"{REASONS['coalesced']}: it stands for {stood_for.count} nominal times from {span}"
+    return f"{REASONS['coalesced']}: it stands for {stood_for.count:,} nominal times from {span}"
 
 
 def chain(row: OccurrenceRow, definition: dict[str, Any]) -> tuple[ChainLink, ...]:
     """Return the steps of the decision in the order in which they were taken."""
     links = [_origin(row)]
     if row.observed_at is not None and not row.is_range:
-        lag = f"{duration_words(row.observed_at - row.due_at)} after it was due" if row.due_at else "as asked"
+        lag = f"{_span(row.observed_at - row.due_at)} after it was due" if row.due_at else "as asked"
         links.append(ChainLink("seen", row.observed_at, lag, "info"))
     links.append(_authority(row))
     if row.reason != "denied":
         links += _policies(row, definition)
     links.append(_decision(row))
     if row.dispatched_at is not None:
-        late = duration_words(row.dispatched_at - (row.due_at or row.admitted_at))
+        late = _span(row.dispatched_at - (row.due_at or row.admitted_at))
         links.append(ChainLink("taken by the runtime", row.dispatched_at, f"{late} after it was due", "ok"))
     if row.work_status is not None:
         state: LinkState = "stop" if row.work_status in {"failed", "cancelled"} else "ok"
@@ -97,7 +98,7 @@ def _absence(reading: Reading, record: TriggerRecord, second: int, before: int |
     if not record.enabled:
         return "the Trigger is disabled; a disabled Trigger decides nothing"
     if second > now:
-        return f"that time is still to come, in {duration_words(timedelta(seconds=second - now))}"
+        return f"that time is still to come, in {_span(timedelta(seconds=second - now))}"
     if record.mark_at is not None and from_epoch(second) <= record.mark_at:
         return "that time lies before the Trigger was enabled or its schedule was changed; edits are never retroactive"
     return "that time is due and not decided yet: is a worker running?"
@@ -105,12 +106,12 @@ def _absence(reading: Reading, record: TriggerRecord, second: int, before: int |
 
 def _origin(row: OccurrenceRow) -> ChainLink:
     if row.is_range and row.first_at and row.last_at:
-        span = f"{row.count} times, {format_instant(row.first_at)} to {format_instant(row.last_at)}"
+        span = f"{counted(row.count, 'time')}, {format_instant(row.first_at)} to {format_instant(row.last_at)}"
         return ChainLink("nominal", row.last_at, span, "info")
     if row.nominal_at is None:
         return ChainLink("asked for", row.at, f"by {row.principal}" if row.principal else row.kind, "info")
     jitter = (row.due_at - row.nominal_at) if row.due_at else timedelta()
-    detail = f"due {duration_words(jitter)} later by jitter" if jitter else "due at the same instant"
+    detail = f"due {_span(jitter)} later by jitter" if jitter else "due at the same instant"
     return ChainLink("nominal", row.nominal_at, detail, "info")
 
 
@@ -140,6 +141,10 @@ def _decision(row: OccurrenceRow) -> ChainLink:
     refused = row.outcome in {"skipped", "failed", "dropped"}
     title = "not submitted" if refused else "admitted"
     return ChainLink(title, row.admitted_at, REASONS[row.reason], "stop" if refused else "ok")
+
+
+def _span(length: timedelta) -> str:
+    return duration(abs(length.total_seconds()), gap=" ", fine=True)
 
 
 def _instant(seconds: int | None) -> datetime | None:

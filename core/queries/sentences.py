@@ -1,8 +1,7 @@
-"""The reason codes and spans of time in words, once for every door."""
+"""The reason codes in words, once for every door."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Final
 
 REASONS: Final[dict[str, str]] = {
@@ -30,18 +29,3 @@ REASONS: Final[dict[str, str]] = {
     "input_invalid": "its input does not fit the Flow's schema",
     "schedule_invalid": "its schedule could not be evaluated",
 }
-
-
-def duration_words(span: timedelta) -> str:
-    """Return a span as an operator says it: `0.3 s`, `12 s`, `3 m 05 s`, `2 h 10 m`, `4 d 3 h`."""
-    seconds = abs(span.total_seconds())
-    if seconds < 10:
-        return f"{seconds:.3f}".rstrip("0").rstrip(".") + " s" if seconds < 1 else f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} m {whole % 60:02d} s"
-    if whole < 86_400:
-        return f"{whole // 3600} h {whole % 3600 // 60:02d} m"
-    return f"{whole // 86_400} d {whole % 86_400 // 3600} h"

@@ -19,6 +19,7 @@ from core.triggers.fields import (
     split_fields,
 )
 from core.triggers.walls import CronWalls, minutes_of_day
+from core.words import counted
 
 LONGEST_EXPRESSION = 4_096
 
@@ -112,7 +113,7 @@ def _count_fault(expression: str, sources: tuple[FieldText, ...]) -> Fault:
     if not sources:
         return Fault("expression", "is empty", "write six fields, such as 0 30 2 * * ?", 0)
     position = sources[7].start if len(sources) > 7 else len(expression)
-    message = f"has {len(sources)} field{'s' if len(sources) != 1 else ''}; Quartz cron has 6 or 7"
+    message = f"has {counted(len(sources), 'field')}; Quartz cron has 6 or 7"
     return Fault("expression", message, "order: second minute hour day-of-month month day-of-week [year]", position)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from core.triggers.cron import Cron
 from core.triggers.fields import Field, Term
+from core.words import counted
 
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 MONTHS = (
@@ -210,7 +211,7 @@ def _names_month(field: Field) -> bool:
 
 def _day_term(term: Term) -> str:
     shape, first = term.shape, term.first
-    before = f"{first} day{'s' if first != 1 else ''} before the last day of the month"
+    before = f"{counted(first, 'day')} before the last day of the month"
     if shape == "last":
         return f"{before}" if first else "on the last day of the month"
     if shape == "lastWeekday":

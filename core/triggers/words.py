@@ -21,6 +21,7 @@ from core.triggers.cron_words import (
 from core.triggers.durations import Step
 from core.triggers.fields import Field
 from core.triggers.schedule import Schedule
+from core.words import counted
 from core.zones import DAY_S, Zone, civil_from_days
 
 SHORT = 24
@@ -69,7 +70,7 @@ def _bound_words(schedule: Schedule) -> str:
         parts.append(f"until before {stamp(schedule.end_at, schedule.zone)}")
     if schedule.max_occurrences is not None:
         count = schedule.max_occurrences
-        parts.append(f"{count} time{'s' if count != 1 else ''} at most")
+        parts.append(f"{counted(count, 'time')} at most")
     return "".join(", " + part for part in parts)
 
 
@@ -103,12 +104,12 @@ def every_words(step: Step) -> str:
     units = _units(step)
     if len(units) == 1 and units[0][0] == 1:
         return f"every {units[0][1]}"
-    return "every " + joined(f"{count} {unit}{'s' if count != 1 else ''}" for count, unit in units)
+    return "every " + joined(counted(count, unit) for count, unit in units)
 
 
 def length_words(seconds: int) -> str:
     """Return `1 hour and 30 minutes`."""
-    return joined(f"{count} {unit}{'s' if count != 1 else ''}" for count, unit in _units(Step("", seconds=seconds)))
+    return joined(counted(count, unit) for count, unit in _units(Step("", seconds=seconds)))
 
 
 def _units(step: Step) -> list[tuple[int, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.views import FlowRow
+from core.words import counted
 from tui.present.lines import Line, Piece, line
 from tui.present.times import next_transition, offset, zone, zone_names
 
@@ -45,7 +46,7 @@ def flow_hint(text: str, namespace: str, flows: Sequence[FlowRow]) -> Line:
         if pinned
         else f"active v{found.active_version}"
     )
-    return line(Piece(f"{version} · {found.step_count} {'step' if found.step_count == 1 else 'steps'}", "dim"))
+    return line(Piece(f"{version} · {counted(found.step_count, 'step')}", "dim"))
 
 
 def json_hint(text: str, *, broken: bool) -> Line:

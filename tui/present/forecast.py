@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from core.views import Timeline, TimelineLane
+from core.words import counted
 from tui.present.bars import heat
 from tui.present.lines import Line, Piece, Tone, clean, fit, line
 
@@ -173,7 +174,7 @@ def cursor_words(timeline: Timeline, slot: int, zone: tzinfo, cells: int) -> str
         return f"cursor {when}  nothing fires" + _mark_words(timeline, slot)
     past = slot_start(timeline, slot) + timedelta(seconds=timeline.slot_s) <= timeline.now
     verb = "fired" if past else ("fires" if len(firing) == 1 else "fire")
-    head = f"cursor {when}  {len(firing)} trigger{'' if len(firing) == 1 else 's'} {verb}: "
+    head = f"cursor {when}  {counted(len(firing), 'trigger')} {verb}: "
     return head + _names(firing, max(8, cells - len(head)))
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.views import StepView
+from core.words import duration
 from tui.present.lines import Line, Piece, Tone, clean, fit, line
-from tui.present.times import DASH, duration
+from tui.present.times import DASH
 
 _MARKS: dict[str, Piece] = {
     "completed": Piece("✓", "ok"),

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.views import Drift, Health, WorkerView
+from core.words import counted, duration, size
 from tui.present.bars import spark
 from tui.present.history import indented
 from tui.present.lines import Line, Piece, Tone, clean, line, wrap
-from tui.present.times import DASH, ago, duration, full, near
+from tui.present.times import DASH, ago, full, near
 
 LABEL = 13
 LOW_DISK = 500 * 1024 * 1024
@@ -20,7 +21,10 @@ _STATES: dict[str, tuple[str, Tone]] = {
     "stale": ("! silent", "bad"),
 }  # fmt: skip
 _QUEUE = ("pending", "queued", "running", "waitingForInput", "waitingForApproval")
-_QUEUE_WORDS = {"waitingForInput": "wait for input", "waitingForApproval": "wait for approval"}
+_QUEUE_WORDS = {
+    "waitingForInput": ("waits for input", "wait for input"),
+    "waitingForApproval": ("waits for approval", "wait for approval"),
+}
 
 
 def verdict(health: Health) -> tuple[str, Tone]:
@@ -31,24 +35,13 @@ def verdict(health: Health) -> tuple[str, Tone]:
     if health.overdue:
         return f"{len(health.overdue)} overdue: {', '.join(map(clean, health.overdue[:3]))}", "bad"
     if health.drifts:
-        return (
-            f"{len(health.drifts)} projections differ from their schedule; a restart of the worker repairs them",
-            "warn",
-        )
+        differ = "projection differs" if len(health.drifts) == 1 else "projections differ"
+        return f"{len(health.drifts)} {differ} from the schedule; a restart of the worker repairs that", "warn"
     if health.free_bytes < LOW_DISK:
         return f"little disk left: {size(health.free_bytes)}", "warn"
     if health.errors:
-        return f"{len(health.errors)} recent errors, below", "warn"
+        return f"{counted(len(health.errors), 'recent error')}, below", "warn"
     return "all is well", "ok"
-
-
-def size(octets: int) -> str:
-    """Return octets in the unit that suits: 912 B, 4.1 MB."""
-    number, units = float(octets), ["B", "kB", "MB", "GB", "TB"]
-    while number >= 1000 and len(units) > 1:
-        number /= 1000
-        units.pop(0)
-    return f"{number:.0f} {units[0]}" if units[0] == "B" or number >= 100 else f"{number:.1f} {units[0]}"
 
 
 def milliseconds(value: float | None) -> str:
@@ -138,13 +131,13 @@ def _projection_lines(health: Health, zone_name: str, cells: int) -> list[Line]:
     if not health.drifts:
         rows = _told("projection", "agrees with every schedule", cells, "ok")
     else:
-        rows = _told("projection", f"{len(health.drifts)} differ", cells, "warn")
+        rows = _told("projection", counted(len(health.drifts), "differs", "differ"), cells, "warn")
         for drift in health.drifts[:5]:
             rows += _told("", _drift(drift, zone_name), cells)
     if health.overdue:
         rows += _told("overdue", ", ".join(map(clean, health.overdue[:8])), cells, "bad")
     counts = "  ".join(f"{count} {phase}" for phase, count in sorted(health.triggers.items()) if count)
-    return [*rows, *_told("triggers", counts or "none yet; press 1, then c to write one", cells)]
+    return [*rows, *_told("triggers", counts or "none yet; press 1, then a to write one", cells)]
 
 
 def _drift(drift: Drift, zone_name: str) -> str:
@@ -155,11 +148,13 @@ def _drift(drift: Drift, zone_name: str) -> str:
 
 
 def _queue_lines(health: Health, cells: int) -> list[Line]:
-    counts = [f"{count} {_QUEUE_WORDS.get(state, state)}" for state in _QUEUE if (count := health.queue.get(state, 0))]
+    counts = [counted(count, *_QUEUE_WORDS.get(state, (state, state)))
+              for state in _QUEUE if (count := health.queue.get(state, 0))]  # fmt: skip
     inbox: Tone = "warn" if health.inbox else ""
+    waits = counted(health.inbox, "waits for an answer", "wait for an answer")
     return [
         *_told("work", " · ".join(counts) or "nothing is active", cells),
-        *_told("inbox", f"{health.inbox} wait for an answer", cells, inbox),
+        *_told("inbox", waits if health.inbox else "nobody waits for an answer", cells, inbox),
     ]
 
 
@@ -208,7 +203,7 @@ def beat_age(health: Health, now: datetime) -> timedelta | None:
 
 def away_sentence(away: Any, now: datetime) -> str:
     """Return what happened since the last visit, empty on a first one with nothing waiting."""
-    waiting = f"{away.waiting} wait{'s' if away.waiting == 1 else ''} for you" if away.waiting else ""
+    waiting = counted(away.waiting, "waits for you", "wait for you") if away.waiting else ""
     if away.since is None:
         return waiting
     parts = [(away.fired, "fired"), (away.coalesced, "coalesced"), (away.skipped, "skipped"), (away.denied, "denied"),

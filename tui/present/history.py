@@ -6,8 +6,9 @@ import re
 from datetime import datetime
 
 from core.views import ChainLink, OccurrenceRow, OccurrenceView
+from core.words import duration
 from tui.present.lines import Line, Piece, Tone, clean, line, width, wrap
-from tui.present.times import DASH, duration, near, offset, zone
+from tui.present.times import DASH, near, offset, zone
 
 OUTCOME_TONES: dict[str, Tone] = {
     "submitted": "ok", "pending": "busy", "joined": "ok", "deferred": "busy",

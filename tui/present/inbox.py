@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from core.views import ActionRow, ActionView
+from core.words import duration
 from tui.present.history import short_id
 from tui.present.lines import Line, Piece, clean, line, wrap
-from tui.present.times import ago, duration, near, offset, zone
+from tui.present.times import ago, near, offset, zone
 
 KINDS = {
     "approvalRequired": "approval", "confirmationRequired": "confirmation", "choiceRequired": "choice",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import tzdata
+
+from core.words import duration
 
 DASH = "—"
 
@@ -93,19 +94,6 @@ def full(instant: datetime | None, zone_name: str) -> str:
         return DASH
     there = instant.astimezone(zone(zone_name))
     return f"{there:%a} {there.day:2} {there:%b %Y %H:%M:%S} {offset(instant, zone_name)}"
-
-
-def duration(seconds: float) -> str:
-    """Return a length in its two largest units: `1m49s`, `12h26m`, `1d14h`."""
-    whole = int(max(seconds, 0))
-    for (size, unit), (small, small_unit) in pairwise(UNITS):
-        if whole >= size:
-            rest = whole % size // small
-            return f"{whole // size}{unit}" + (f"{rest}{small_unit}" if rest and whole < 1000 * size else "")
-    return f"{whole}s"
-
-
-UNITS = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
 def until(instant: datetime | None, now: datetime) -> str:

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from core.views import ACTIVE_WORK, ChainLink, WorkRow, WorkView
+from core.words import duration
 from tui.present import gantt
 from tui.present.bars import share
 from tui.present.history import WORK_MARKS, indented, short_id, stamp
 from tui.present.lines import Line, Piece, Tone, clean, line, wrap
-from tui.present.times import DASH, duration, offset, zone
+from tui.present.times import DASH, offset, zone
 
 STATUS_TONES: dict[str, Tone] = {
     "completed": "ok", "failed": "bad", "cancelled": "warn", "running": "busy", "queued": "busy", "pending": "dim",

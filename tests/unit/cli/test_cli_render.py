@@ -147,10 +147,10 @@ def test_colour_adds_nothing_but_escapes() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.25, "0.2s"), (4, "4s"), (59, "59s"), (60, "1m"), (2467, "41m 7s"), (7500, "2h 5m"), (180_000, "2d 2h")],
+    [(0.25, "0.25s"), (4, "4s"), (59, "59s"), (60, "1m"), (2467, "41m 7s"), (7500, "2h 5m"), (180_000, "2d 2h")],
 )
 def test_a_duration_has_at_most_two_units(seconds: float, text: str) -> None:
-    assert times.duration(seconds) == text
+    assert times.span(seconds) == text
 
 
 def test_distances_point_both_ways() -> None:
