@@ -401,6 +401,11 @@ class Deck:
         with self._reading("resources/read") as reading:
             return flows.view(reading, self._scope, self._in(namespace), name)
 
+    def flow_runtimes(self, name: str, namespace: str | None = None) -> views.Runtimes | None:
+        """Return how long a Flow's newest completed runs took, None where there are none."""
+        with self._reading("runs/read") as reading:
+            return flows.how_long(reading, self._in(namespace), name)
+
     def publish(self, name: str, *, activate: bool = False, namespace: str | None = None) -> views.Applied:
         """Make the draft of a Flow its next immutable version, and active where asked."""
         with self._writing() as tx:

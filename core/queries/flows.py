@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from core.access.scope import Scope
 from core.queries.context import Reading
 from core.resources import service
-from core.storage import read_triggers
-from core.views import FlowRow, FlowView
+from core.storage import read_triggers, runtimes
+from core.views import FlowRow, FlowView, Runtimes
+
+RUNS = 50
 
 
 def rows(reading: Reading, scope: Scope, namespace: str | None) -> tuple[FlowRow, ...]:
@@ -34,6 +38,13 @@ def view(reading: Reading, scope: Scope, namespace: str, name: str) -> FlowView:
         versions=tuple((number, at, is_active) for number, at, is_active, _ in versions),
         input_schema=current.get("inputSchema") or {"type": "object"},
     )
+
+
+def how_long(reading: Reading, namespace: str, name: str) -> Runtimes | None:
+    """Return how long a Flow's newest runs took, None where none has completed."""
+    spans = runtimes.newest(reading.tx, reading.workspace_id, namespace, name, RUNS)
+    lengths = [max(0.0, (end - start).total_seconds()) for start, end in spans]
+    return Runtimes(len(lengths), median(lengths), max(lengths)) if lengths else None
 
 
 def _row(reading: Reading, stored: service.Stored, active: int | None, newest: int | None, users: int) -> FlowRow:

@@ -92,6 +92,15 @@ class WorkView:
 
 
 @dataclass(frozen=True, slots=True)
+class Runtimes:
+    """How long the newest completed Works of a Flow took from start to end, waits for people included."""
+
+    count: int
+    median_s: float
+    longest_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class LogRow:
     """One line of a log; `id` orders and resumes."""
 

@@ -10,9 +10,12 @@ from tui.present.lines import Line, Piece, clean, fit, line, wrap
 from tui.present.times import offset, offset_text, short_zone, until, zone
 
 
-def preview_lines(preview: SchedulePreview, now: datetime, mine: str, cells: int) -> list[Line]:
-    """Return a whole preview: words, notes, fires."""
+def preview_lines(
+    preview: SchedulePreview, now: datetime, mine: str, cells: int, remarks: Sequence[Line] = ()
+) -> list[Line]:
+    """Return a whole preview: words, remarks, notes, fires."""
     rows = list(wrap(preview.words or "the rule says nothing yet", cells, "strong"))
+    rows += remarks
     for note in preview.notes:
         rows += wrap(f"· {note}", cells, "dim", "  ")
     rows.append(line())

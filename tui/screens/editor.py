@@ -13,14 +13,15 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from core.errors import Fault, TriggerdeckError
-from core.views import FireChange, FlowRow, SchedulePreview
+from core.views import FireChange, FlowRow, Runtimes, SchedulePreview
 from tui.actions import Action
 from tui.present.columns import Column
 from tui.present.diff import fire_counts
-from tui.present.draft import Draft, begun, fresh, placed
+from tui.present.draft import Draft, begun, fresh, look, placed
 from tui.present.field_hints import flow_hint, json_hint, zone_hint
 from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, line, wrap
+from tui.present.overlap import overlap_lines
 from tui.present.times import full
 from tui.screens.editor_saving import Saving
 from tui.screens.trigger_steering import bare
@@ -54,6 +55,7 @@ class LiveAnswer:
 
     preview: SchedulePreview
     change: FireChange
+    runtimes: Runtimes | None = None
 
 
 class EditorScreen(Saving):
@@ -187,7 +189,8 @@ class EditorScreen(Saving):
     def _ask_live(self) -> None:
         if self.draft is not None:
             schedule, before, after = dict(self.draft.schedule), self.schedule_before(), self._after
-            self.ask(partial(_live, schedule, before, after), self._show_live, group="editor.live")
+            flow = self.flow_named()
+            self.ask(partial(_live, schedule, before, after, flow), self._show_live, group="editor.live")
 
     def _show_live(self, answer: LiveAnswer) -> None:
         self.live = answer
@@ -203,7 +206,7 @@ class EditorScreen(Saving):
             return rows + [
                 row for fault in preview.faults for row in wrap(f"✗ {fault.sentence()}", cells - 1, "bad", "  ")
             ]
-        rows = preview_lines(preview, now, self.deck_app.mine, cells - 1)
+        rows = preview_lines(preview, now, self.deck_app.mine, cells - 1, self._overlap(cells - 1))
         rows.append(line())
         if preview.next_transition is not None:
             zone = str(self.draft.schedule.get("timeZone") or "UTC") if self.draft else "UTC"
@@ -215,6 +218,22 @@ class EditorScreen(Saving):
         if not self.is_new:
             rows.append(line(Piece(f"against gen {self.generation}, 14 days: ", "dim"), *fire_counts(self.live.change)))
         return rows
+
+    def _overlap(self, cells: int) -> list[Line]:
+        """Return how the Flow's runs stand against the rule, a warning or a quiet line."""
+        if self.live is None or self.draft is None:
+            return []
+        most, fires = self.draft.text("maxActive"), self.live.preview.fires
+        limit = int(most) if most.isdecimal() else None
+        return overlap_lines(self.live.runtimes, fires, self.draft.text("concurrencyPolicy"), limit, cells)
+
+    def flow_named(self) -> tuple[str, str] | None:
+        """Return name and namespace of the Flow that the draft names, None where it names none."""
+        target = look(self.draft.manifest, "definition.target.flow") if self.draft else None
+        if not isinstance(target, Mapping) or not target.get("name"):
+            return None
+        here = self.draft.text("namespace") if self.draft else ""
+        return str(target["name"]), str(target.get("namespace") or here or self.deck_app.door.namespace)
 
     def _ask_check(self) -> None:
         if self.draft is not None and not self.draft.texts:
@@ -349,5 +368,12 @@ class EditorScreen(Saving):
             self.dismiss()
 
 
-def _live(schedule: dict[str, Any], before: Mapping[str, Any] | None, after: datetime | None, deck: Deck) -> LiveAnswer:
-    return LiveAnswer(deck.preview(schedule, after=after, count=10), deck.fire_change(before, schedule))
+def _live(
+    schedule: dict[str, Any],
+    before: Mapping[str, Any] | None,
+    after: datetime | None,
+    flow: tuple[str, str] | None,
+    deck: Deck,
+) -> LiveAnswer:
+    preview, change = deck.preview(schedule, after=after, count=10), deck.fire_change(before, schedule)
+    return LiveAnswer(preview, change, deck.flow_runtimes(*flow) if flow else None)
