@@ -11,6 +11,9 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
 
 class Clock(Protocol):
     """Tells the time and makes identities."""
@@ -83,6 +86,16 @@ def epoch_seconds(instant: datetime) -> int:
 def from_epoch(seconds: float) -> datetime:
     """Return the aware UTC instant of epoch seconds."""
     return datetime.fromtimestamp(seconds, UTC)
+
+
+def epoch_us(instant: datetime) -> int:
+    """Return whole microseconds since 1970 of an aware instant."""
+    return (instant - _EPOCH) // _MICROSECOND
+
+
+def from_epoch_us(microseconds: int) -> datetime:
+    """Return the aware UTC instant of microseconds since 1970."""
+    return _EPOCH + timedelta(microseconds=microseconds)
 
 
 def format_instant(instant: datetime) -> str:

@@ -21,11 +21,14 @@ from core.errors import StorageUnusable, TriggerdeckError
 
 if TYPE_CHECKING:
     from core.deck import Deck
+    from core.views import Page, TriggerQuery, TriggerRow
 
 Answer = TypeVar("Answer")
 SHARE_S = 0.0005
 """How long the import of the core may hold the interpreter at a time, so that keys are taken meanwhile."""
 Failed = Callable[[TriggerdeckError], None]
+Sooner = Callable[["Door"], Answer | None]
+"""Answers a question before the deck is open, from what can be read without it; None leaves it to the deck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,12 @@ class Door:
             clock=self.clock,
         )
 
+    def first_triggers(self, query: TriggerQuery, limit: int) -> Page[TriggerRow] | None:
+        """Read the first Triggers before the deck is open; takes some 30 ms, in a thread all the same."""
+        from core.first_look import first_look
+
+        return first_look(self.database, workspace=self.workspace, query=query, limit=limit)
+
 
 class Unexpected(TriggerdeckError):
     """A fault in the program itself, told in one sentence."""
@@ -61,8 +70,11 @@ class Unexpected(TriggerdeckError):
 class Gateway:
     """Asks the deck in threads; `then` and `failed` run on the asker's message pump, if it is still there."""
 
-    def __init__(self, open_deck: Callable[[], Deck]) -> None:
+    def __init__(self, open_deck: Callable[[], Deck], door: Door | None = None) -> None:
         self._open_deck = open_deck
+        self._door = door
+        self._sooner: list[Callable[[], None]] = []
+        self._opening = False
         self._deck: Future[Deck] = Future()
         self._started = False
         self.faults: list[BaseException] = []
@@ -77,6 +89,7 @@ class Gateway:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(SHARE_S)
         try:
+            self._answer_sooner()
             deck = self._open_deck()
             if not self._deck.set_running_or_notify_cancel():
                 deck.close()
@@ -90,6 +103,16 @@ class Gateway:
             if not gc.isenabled():
                 gc.freeze()
                 gc.enable()
+
+    def _answer_sooner(self) -> None:
+        """Answer what was asked before anything was opened and can be answered without the deck.
+
+        One after another and before the imports, so that nothing holds the interpreter meanwhile.
+        """
+        self._opening = True
+        waiting, self._sooner = self._sooner, []
+        for answer in waiting:
+            answer()
 
     @property
     def ready(self) -> bool:
@@ -105,15 +128,36 @@ class Gateway:
         failed: Failed | None = None,
         group: str = "ask",
         exclusive: bool = True,
+        sooner: Sooner[Answer] | None = None,
     ) -> Worker[None]:
-        """Run `call` with the deck in a thread; a newer question of the same asker and `group` replaces this one."""
+        """Run `call` with the deck in a thread; a newer question of the same asker and `group` replaces this one.
+
+        `sooner` may answer first while the deck is not open yet; `then` is called with both answers, one by one.
+        """
+        early: Callable[[], None] | None = None
+        if sooner is not None and self._door is not None and not self._deck.done():
+            early = partial(self._reply_sooner, asker, partial(sooner, self._door), then)
+            if not self._opening:
+                self._sooner.append(early)
+                early = None
         return asker.run_worker(
-            partial(self._answer, asker, call, then, failed),
+            partial(self._answer, asker, call, then, failed, early),
             thread=True,
             group=group,
             exclusive=exclusive,
             exit_on_error=False,
         )
+
+    def _reply_sooner(
+        self, asker: DOMNode, sooner: Callable[[], Answer | None], then: Callable[[Answer], None]
+    ) -> None:
+        try:
+            answer = sooner()
+        except Exception as fault:  # noqa: BLE001  the deck answers all the same; kept for whoever looks
+            self.faults.append(fault)
+            return
+        if answer is not None:
+            asker.post_message(events.Callback(callback=partial(then, answer)))
 
     def _answer(
         self,
@@ -121,7 +165,10 @@ class Gateway:
         call: Callable[[Deck], Answer],
         then: Callable[[Answer], None],
         failed: Failed | None,
+        early: Callable[[], None] | None,
     ) -> None:
+        if early is not None:
+            early()
         worker = get_current_worker()
         reply: Callable[[], None]
         try:

@@ -25,8 +25,13 @@ def is_fresh(tx: Transaction) -> bool:
 
 def place(tx: Transaction, workspace: str) -> Place | None:
     """Return a workspace by name."""
-    found = tx.first(_places().where(_workspace.c.name == workspace))
+    found = tx.first(place_named(workspace))
     return Place._make(found) if found else None
+
+
+def place_named(workspace: str) -> Any:
+    """Return the query of a workspace by name."""
+    return _places().where(_workspace.c.name == workspace)
 
 
 def places(tx: Transaction, workspace_ids: Iterable[str]) -> dict[str, Place]:
@@ -52,9 +57,14 @@ def _places() -> Any:
 
 def principal(tx: Transaction, tenant_id: str, name: str) -> tuple[str, bool] | None:
     """Return id and activity of a tenant's principal."""
-    query = select(_principal.c.id, _principal.c.active)
-    found = tx.first(query.where(_principal.c.tenant_id == tenant_id, _principal.c.name == name))
+    found = tx.first(principal_named(tenant_id, name))
     return (found[0], found[1]) if found else None
+
+
+def principal_named(tenant_id: str, name: str) -> Any:
+    """Return the query of a tenant's principal by name: id and activity."""
+    query = select(_principal.c.id, _principal.c.active)
+    return query.where(_principal.c.tenant_id == tenant_id, _principal.c.name == name)
 
 
 def members(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Member]:
@@ -66,6 +76,11 @@ def members(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str
         rows = tx.all(_members().where(key.in_(wanted[start : start + _BATCH])))
         found |= {(row[0], row[1]): Member._make(row) for row in rows}
     return found
+
+
+def membership(workspace_id: str, principal_id: str) -> Any:
+    """Return the query of one membership."""
+    return _members().where(_member.c.workspace_id == workspace_id, _member.c.principal_id == principal_id)
 
 
 def _members() -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Text, UnaryExpression
@@ -11,8 +11,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.operators import custom_op
 from sqlalchemy.types import TypeDecorator
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+from core.clock import epoch_us, from_epoch_us
 
 
 class Instant(TypeDecorator[datetime]):
@@ -27,11 +26,11 @@ class Instant(TypeDecorator[datetime]):
             return None
         if value.tzinfo is None:
             raise ValueError(f"a naive datetime reached the store: {value!r}")
-        return (value - _EPOCH) // _MICROSECOND
+        return epoch_us(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - as above
         """Return the aware instant."""
-        return None if value is None else _EPOCH + timedelta(microseconds=value)
+        return None if value is None else from_epoch_us(value)
 
 
 class Json(TypeDecorator[Any]):

@@ -30,11 +30,19 @@ def list_triggers(
     tx: Transaction, workspace_id: str, query: TriggerQuery, *, offset: int, limit: int | None
 ) -> tuple[list[TriggerRecord], int]:
     """Return one stretch of Triggers in the query's order, and how many match in all."""
-    wanted = _conditions(workspace_id, query)
-    total = tx.scalar(select(func.count()).select_from(_joined()).where(wanted))
-    statement = _records().where(wanted).order_by(*_order(query)).offset(offset)
+    statement = trigger_rows(workspace_id, query).offset(offset)
     rows = tx.all(statement if limit is None else statement.limit(limit))
-    return [TriggerRecord(*row) for row in rows], int(total)
+    return [TriggerRecord(*row) for row in rows], int(tx.scalar(trigger_count(workspace_id, query)))
+
+
+def trigger_rows(workspace_id: str, query: TriggerQuery) -> Any:
+    """Return the query of all matching Triggers in order, with the columns of `TriggerRecord`."""
+    return _records().where(_conditions(workspace_id, query)).order_by(*_order(query))
+
+
+def trigger_count(workspace_id: str, query: TriggerQuery) -> Any:
+    """Return the query of how many Triggers match."""
+    return select(func.count()).select_from(_joined()).where(_conditions(workspace_id, query))
 
 
 def trigger_record(tx: Transaction, uid: str) -> TriggerRecord | None:
@@ -45,6 +53,17 @@ def trigger_record(tx: Transaction, uid: str) -> TriggerRecord | None:
 
 def recent_letters(tx: Transaction, uids: Sequence[str]) -> dict[str, str]:
     """Return each Trigger's last 20 outcomes as letters, oldest first; see `core.views.TriggerRow`."""
+    rows = tx.all(newest_letters().where(_state.trigger_uid.in_(uids)))
+    return {uid: (text or "")[::-1] for uid, text in rows}
+
+
+def letters_of(uid: str) -> Any:
+    """Return the query of one Trigger's uid and last 20 outcomes as letters, newest first."""
+    return newest_letters().where(_state.trigger_uid == uid)
+
+
+def newest_letters() -> Any:
+    """Return the query of every Trigger's uid and last 20 outcomes as letters, newest first."""
     newest = (
         select(_letter().label("letter"))
         .select_from(table_of(Occurrence).outerjoin(table_of(Work), _work.id == _occurrence.work_id))
@@ -55,8 +74,7 @@ def recent_letters(tx: Transaction, uids: Sequence[str]) -> dict[str, str]:
         .subquery()
     )
     letters = select(func.aggregate_strings(newest.c.letter, "")).scalar_subquery()
-    rows = tx.all(select(_state.trigger_uid, letters).where(_state.trigger_uid.in_(uids)))
-    return {uid: (text or "")[::-1] for uid, text in rows}
+    return select(_state.trigger_uid, letters)
 
 
 def covering_pause(tx: Transaction, uid: str, now: datetime) -> PauseView | None:

@@ -26,6 +26,7 @@ HEAVY = ["sqlmodel", "sqlalchemy", "dbos", "alembic", "httpx", "jsonschema", "py
         ("core", [*HEAVY, "textual"]),
         ("core.views", [*HEAVY, "textual"]),
         ("core.triggers", [*HEAVY, "textual"]),
+        ("core.first_look", [*HEAVY, "textual"]),
         ("core.deck", ["textual", "dbos", "alembic"]),
         ("tui.app", [*HEAVY, "core.deck"]),
         ("cli.__main__", [*HEAVY, "textual", "core.deck"]),
