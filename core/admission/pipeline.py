@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from core.admission import recovery
 from core.admission.batch import Memory, Trouble, Writing, admit, admit_due, warm
 from core.admission.recovery import Reconciled
-from core.admission.rows import ailing, backed_off
+from core.admission.rows import LONGEST_BACKOFF_S, ailing, backed_off
 from core.clock import Clock
 from core.errors import StorageUnusable
 from core.failpoints import reach
@@ -72,7 +72,7 @@ class Pipeline:
         self._clock = clock
         self._memory = Memory()
         self._limit = MOST_ROWS
-        self._pauses_seen: datetime | None = None
+        self._looked_at: datetime | None = None
 
     def reconcile(self) -> Reconciled:
         """Compute every projection again that does not follow from definition and mark; at start and on request."""
@@ -85,6 +85,7 @@ class Pipeline:
         """
         began = self._clock.monotonic()
         tally = _Tally()
+        self._hasten_retries()
         self._lift_pauses()
         while self._anything_due() and self._one_batch(tally):
             if budget_s is not None and self._clock.monotonic() - began >= budget_s:
@@ -161,14 +162,25 @@ class Pipeline:
         reach("admission.postponed")
         tally.errors.append(Trouble(state.trigger_uid, state.name, "internal_error", message))
 
+    def _hasten_retries(self) -> None:
+        """Look at ailing Triggers at once where a clock that was set back would make them wait beyond the longest."""
+        now = self._clock.now()
+        if self._looked_at is not None and now >= self._looked_at:
+            return
+        with self._store.read() as tx:
+            stretched = statements.retried_after(tx, now + timedelta(seconds=LONGEST_BACKOFF_S))
+        if stretched:
+            with self._store.write() as tx:
+                statements.retry_at(tx, stretched, now)
+
     def _lift_pauses(self) -> None:
         """Give Triggers whose pause has ended their phase back; what it covered is judged by the batches."""
         now = self._clock.now()
         with self._store.read() as tx:
-            ended: Sequence[str] = statements.ended_pauses(tx, self._pauses_seen, now)
+            ended: Sequence[str] = statements.ended_pauses(tx, self._looked_at, now)
         if ended:
             with self._store.write() as tx:
                 recovery.repair(tx, self._memory.plans, ended)
                 reach("admission.lifting_pauses")
             reach("admission.pauses_lifted")
-        self._pauses_seen = now
+        self._looked_at = now

@@ -110,7 +110,7 @@ def _worker(beat: dict[str, Any], now: datetime) -> WorkerView:
 
 
 def _worker_state(state: str, beat_at: datetime, now: datetime) -> Any:
-    return "stale" if state != "stopped" and now - beat_at > STALE_AFTER else state
+    return "stale" if state != "stopped" and abs(now - beat_at) > STALE_AFTER else state
 
 
 def _quantile(ordered: list[float], share: float) -> float | None:

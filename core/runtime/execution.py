@@ -17,6 +17,7 @@ from core import failpoints
 from core.clock import Clock, SystemClock
 from core.runtime import outbox
 from core.runtime.context import Tools
+from core.runtime.folders import StepFolders
 from core.runtime.guard import Guard
 from core.runtime.interpreter import Interpreter
 from core.runtime.logs import LogWriter
@@ -53,10 +54,11 @@ class Execution:
         self._on_wake = on_wake
         self._guard = Guard()
         self._logs = LogWriter(store)
-        tools = Tools(self._clock, secrets or Secrets(), self._guard, self._logs, kill_after_s)
+        self._folders = StepFolders(store.path)
+        tools = Tools(self._clock, secrets or Secrets(), self._guard, self._logs, self._folders, kill_after_s)
         self._interpreter = Interpreter(store, tools, worker_id=worker_id)
         self._active: dict[str, Segment] = {}
-        self._postponed: dict[str, datetime] = {}
+        self._postponed: dict[str, float] = {}  # monotonic seconds: a clock that is set back holds nothing up
         self._accepting = True
 
     @property
@@ -67,6 +69,7 @@ class Execution:
     async def start(self) -> int:
         """Put right what a dead worker left, then begin; return how many steps had been in flight."""
         found = await asyncio.to_thread(recover, self._store, self._clock.now())
+        await asyncio.to_thread(self._folders.clear)
         failpoints.reach("start.recovered")
         left = await asyncio.to_thread(outbox.unfinished, self._store)
         self._active = {segment.run_id: segment for segment in left}
@@ -79,17 +82,18 @@ class Execution:
     async def pass_once(self) -> datetime | None:
         """Do everything that is due; return when something next will be, None where nothing is foreseen."""
         self.woken.clear()
-        now = self._clock.now()
+        now, postponed = self._clock.now(), frozenset(self._postponed)
         view = await asyncio.to_thread(outbox.look, self._store, now, frozenset(self._active))
         for run_id in view.cancels:
             await self._runtime.cancel(run_id)
             failpoints.reach("dispatch.cancel_told")
         if self._accepting:
-            await self._resubmit(view.open_runs, now)
+            await self._resubmit(view.open_runs)
             await self._dispatch(now)
-        opened = {segment.run_id for segment in view.open_runs}
-        self._postponed = {run_id: at for run_id, at in self._postponed.items() if run_id in opened}
-        later = [at for at in self._postponed.values() if at > now]
+        for run_id in postponed.difference(segment.run_id for segment in view.open_runs):
+            self._postponed.pop(run_id, None)  # it ended otherwise; one that was postponed meanwhile stays
+        elapsed_s = self._clock.monotonic()
+        later = [now + timedelta(seconds=at - elapsed_s) for at in self._postponed.values() if at > elapsed_s]
         return min([*later, *([view.next_wake] if view.next_wake is not None else [])], default=None)
 
     async def drain(self, timeout_s: float) -> bool:
@@ -101,15 +105,17 @@ class Execution:
         """Abandon what still executes, ending its process groups; the next start treats it as crashed."""
         self._accepting = False
         await self._runtime.stop()
-        self._guard.close()
+        await self._guard.close()
         await self._logs.close()
+        await asyncio.to_thread(self._folders.clear)
 
-    async def _resubmit(self, open_runs: tuple[Segment, ...], now: datetime) -> None:
+    async def _resubmit(self, open_runs: tuple[Segment, ...]) -> None:
         """Hand over runs that were queued before: answered questions, ended waits, tries that a fault ended."""
+        elapsed_s = self._clock.monotonic()
         for segment in open_runs:
             if self.running >= self.slots:
                 return
-            if segment.run_id in self._active or self._postponed.get(segment.run_id, now) > now:
+            if segment.run_id in self._active or self._postponed.get(segment.run_id, elapsed_s) > elapsed_s:
                 continue
             self._postponed.pop(segment.run_id, None)
             failpoints.reach("dispatch.before_resume")
@@ -152,7 +158,7 @@ class Execution:
         """Postpone a run whose segment the engine gave up."""
         if self._accepting and self._active.get(segment.run_id) == segment:
             log.warning("run.given_up", extra={"run_id": segment.run_id})
-            self._postponed[segment.run_id] = self._clock.now() + RETRY_AFTER
+            self._postpone(segment)
             self._ended(segment)
 
     async def _advance(self, segment: Segment, cancel: asyncio.Event) -> Progress:
@@ -161,11 +167,14 @@ class Execution:
             done = await self._interpreter.advance(segment, cancel)
         except Exception:  # the fault is logged with its trace and the run is tried again
             log.exception("run.fault", extra={"run_id": segment.run_id})
-            self._postponed[segment.run_id] = self._clock.now() + RETRY_AFTER
+            self._postpone(segment)
             done = Progress.ENDED
         if done is Progress.ENDED:
             self._ended(segment)
         return done
+
+    def _postpone(self, segment: Segment) -> None:
+        self._postponed[segment.run_id] = self._clock.monotonic() + RETRY_AFTER.total_seconds()
 
     def _ended(self, segment: Segment) -> None:
         if self._active.get(segment.run_id) == segment:

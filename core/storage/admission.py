@@ -252,6 +252,11 @@ def next_wake(tx: Transaction, now: datetime) -> datetime | None:
     return min((at for at in found if at is not None), default=None)
 
 
+def retried_after(tx: Transaction, at: datetime) -> list[str]:
+    """Return the uids of enabled Triggers that are to be looked at again later than `at`."""
+    return list(tx.connection.execute(select(_state.trigger_uid).where(_state.enabled, _state.retry_at > at)).scalars())
+
+
 def states_after(tx: Transaction, uid: str, limit: int) -> list[StateRow]:
     """Return up to `limit` Triggers' states in the order of their uid, above `uid`."""
     query = select(*_STATE_COLUMNS).where(_state.trigger_uid > uid)
@@ -373,6 +378,12 @@ def insert_states(tx: Transaction, rows: Sequence[StateRow]) -> None:
 def save_states(tx: Transaction, rows: Iterable[StateRow]) -> None:
     """Overwrite these Triggers' states."""
     _SAVE_STATES.run(tx, rows)
+
+
+def retry_at(tx: Transaction, uids: Iterable[str], at: datetime) -> None:
+    """Let these Triggers be looked at again at `at`."""
+    statement = update(table_of(TriggerState)).where(_listed(_state.trigger_uid)).values(retry_at=at)
+    tx.connection.execute(statement, {"listed": _json(uids)})
 
 
 def set_revision_mark(tx: Transaction, uid: str, generation: int, mark: datetime) -> None:

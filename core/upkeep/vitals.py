@@ -83,7 +83,7 @@ def size_of(path: Path, suffix: str = "") -> int:
 
 def _worker(looking: Looking) -> Iterator[Finding]:
     known = [worker for worker in vitals.workers(looking.tx) if worker.state != "stopped"]
-    alive = [worker for worker in known if looking.now - worker.beat_at <= STALE_AFTER]
+    alive = [worker for worker in known if abs(looking.now - worker.beat_at) <= STALE_AFTER]
     start = "start one: triggerdeck worker start"
     if not alive and known:
         since = format_instant(known[0].beat_at)
@@ -127,7 +127,7 @@ def _zone_data(looking: Looking) -> Iterator[Finding]:
         remedy = "restart the worker: it computes them anew and fires no local time twice"
         yield Finding("zone_data_changed", "warning", "zone data", message, remedy, repairable=True)
     for worker in vitals.workers(looking.tx):
-        alive = worker.state != "stopped" and looking.now - worker.beat_at <= STALE_AFTER
+        alive = worker.state != "stopped" and abs(looking.now - worker.beat_at) <= STALE_AFTER
         if alive and worker.zone_data != present:
             message = f"worker {worker.pid} computes with zone data {worker.zone_data}, this program with {present}"
             yield Finding("worker_zone_data", "warning", "worker", message, "restart the worker")

@@ -30,7 +30,7 @@ LOOK_S = 0.1
 LONGEST_WAIT = timedelta(seconds=30)
 PASS_BUDGET_S = 0.5
 LONGEST_RETRY_S = 15.0
-PRUNE_EVERY = timedelta(minutes=10)
+PRUNE_EVERY_S = 600.0
 
 
 class Executes(Protocol):
@@ -64,7 +64,7 @@ class Loop:
     _version: int = -1
     _late: bool = False
     _ailing: bool = False
-    _pruned_at: datetime | None = None
+    _prune_from_s: float = 0.0
 
     def stop(self) -> None:
         """End the loop after the turn that runs."""
@@ -233,9 +233,9 @@ class Loop:
             await asyncio.sleep(EVERY_S)
 
     def _prune(self) -> None:
-        now = self.clock.now()
-        if self._pruned_at is not None and now - self._pruned_at < PRUNE_EVERY:
+        elapsed_s = self.clock.monotonic()
+        if elapsed_s < self._prune_from_s:
             return
-        self._pruned_at = now
+        self._prune_from_s = elapsed_s + PRUNE_EVERY_S
         with self.store.write(durable=False) as tx:
             changes.prune(tx)

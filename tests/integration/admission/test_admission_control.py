@@ -109,7 +109,7 @@ def test_a_pause_records_its_times_as_one_growing_range_and_leaves_the_definitio
 
 
 def test_a_pause_ends_at_its_time_also_when_the_worker_was_down(world: World) -> None:
-    """Prefect report 15886: what a pause covered does not fire later, what it did not cover is not lost."""
+    """What a pause covered does not fire later, what it did not cover is not lost."""
     world.trigger("tick", definition(misfirePolicy="fireOnce"))
     world.pause("tick", until=START + timedelta(minutes=30))
     world.advance(minutes=45)

@@ -45,7 +45,7 @@ def test_a_second_pass_at_the_same_instant_does_nothing(world: World) -> None:
 
 
 def test_skip_counts_an_outage_as_one_range_and_fires_what_is_on_time(world: World) -> None:
-    """Quartz report 239: with a threshold of PT1M the newest fires on time, the older ones are one missed range."""
+    """With a threshold of PT1M the newest fires on time, the older ones are one missed range."""
     world.trigger("tick", definition(misfirePolicy="skip", misfireThreshold="PT1M"))
     world.advance(hours=3, seconds=5)
     world.pass_once()
@@ -56,7 +56,7 @@ def test_skip_counts_an_outage_as_one_range_and_fires_what_is_on_time(world: Wor
 
 
 def test_fire_once_makes_one_work_for_everything_missed(world: World) -> None:
-    """Quartz report 939, Hangfire report 728: a backlog is one Work and never a burst."""
+    """A backlog is one Work and never a burst."""
     world.trigger("hourly", definition(HOURLY, misfirePolicy="fireOnce"))
     world.advance(days=3, minutes=30)
     world.pass_once()
@@ -68,7 +68,7 @@ def test_fire_once_makes_one_work_for_everything_missed(world: World) -> None:
 
 
 def test_a_per_second_rule_that_was_off_for_a_year_costs_one_row(world: World) -> None:
-    """Kubernetes report 42649: a long outage neither stops the schedule nor counts to a limit."""
+    """A long outage neither stops the schedule nor counts to a limit."""
     world.trigger("second", definition({"type": "interval", "every": "PT1S", "startAt": "2026-01-01T00:00:00Z"}))
     world.advance(days=365)
     report = world.pass_once()
@@ -86,7 +86,7 @@ def test_what_is_late_beyond_its_threshold_is_missed_and_not_fired(world: World)
 
 
 def test_the_next_fire_after_an_outage_keeps_the_rule_and_not_the_time_of_the_restart(world: World) -> None:
-    """Solid Queue report 638: the anchor is the definition's, whatever restarts."""
+    """The anchor is the definition's, whatever restarts."""
     world.trigger("interval", definition({"type": "interval", "every": "PT7M", "startAt": "2026-03-02T00:00:00Z"}))
     world.advance(minutes=61)
     world.restart()
@@ -95,7 +95,7 @@ def test_the_next_fire_after_an_outage_keeps_the_rule_and_not_the_time_of_the_re
 
 
 def test_overlap_skip_names_the_work_that_is_in_the_way(world: World) -> None:
-    """Kubernetes report 110919: a skipped fire says which Work kept it from starting."""
+    """A skipped fire says which Work kept it from starting."""
     world.trigger("tick", definition(concurrencyPolicy="skip"))
     world.advance(seconds=60)
     first = world.pass_once().submitted[0]
@@ -209,7 +209,7 @@ def test_an_occurrence_that_is_decided_already_makes_no_second_work(world: World
 
 
 def test_the_last_time_of_a_rule_completes_the_trigger(world: World) -> None:
-    """APScheduler report 794: a single fire is decided once and then over, also when it was missed."""
+    """A single fire is decided once and then over, also when it was missed."""
     world.trigger("once", definition({"type": "once", "at": "2026-03-02T10:00:00Z"}))
     world.advance(hours=5)
     report = world.pass_once()
@@ -234,7 +234,7 @@ def test_a_jittered_fire_waits_for_its_due_time_and_is_then_on_time(world: World
 
 
 def test_a_clock_that_is_set_back_fires_nothing_again(world: World) -> None:
-    """Quartz report 48, APScheduler report 606: time that repeats decides nothing twice."""
+    """Time that repeats decides nothing twice."""
     world.trigger("tick")
     world.advance(minutes=10)
     world.pass_once()
@@ -250,7 +250,7 @@ def test_a_clock_that_is_set_back_fires_nothing_again(world: World) -> None:
 
 
 def test_a_clock_that_jumps_ahead_is_one_misfire_decision(world: World) -> None:
-    """Airflow report 19126: one decision for the leap, then the rule goes on at its own times."""
+    """One decision for the leap, then the rule goes on at its own times."""
     world.trigger("tick", definition(misfirePolicy="fireOnce"))
     world.clock.step(START + timedelta(hours=8, seconds=30))
     world.pass_once()

@@ -51,7 +51,7 @@ def vanished_definition(world: World) -> None:
     ],
 )
 def test_one_bad_trigger_degrades_alone(world: World, spoil: Callable[[World], None], code: str, reason: str) -> None:
-    """Kubernetes report 110919: one broken schedule never stops the others."""
+    """One broken schedule never stops the others."""
     for number in range(19):
         world.trigger(f"good-{number}")
     world.trigger("bad", definition(input={"a": 1}))

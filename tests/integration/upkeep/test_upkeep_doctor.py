@@ -122,6 +122,7 @@ def test_an_overdue_trigger_is_named(tended: Ward) -> None:
 
 def test_a_clock_that_stepped_back_is_told_with_the_marks_that_lie_ahead(tended: Ward) -> None:
     tended.clock.step(tended.clock.now() - timedelta(minutes=10))
+    beat(tended)
     behind, *ahead = looked(tended).findings
     assert behind.code == "clock_behind"
     assert "600 s before the newest entry" in behind.message

@@ -152,7 +152,7 @@ def test_a_fire_within_the_threshold_is_on_time_and_one_second_later_is_missed()
 
 
 def test_skip_fires_the_newest_and_counts_the_older_ones_as_one_range() -> None:
-    """Quartz report 239: a threshold of a minute, several old fires and one that is on time."""
+    """A threshold of a minute, several old fires and one that is on time."""
     made = judge(HOURLY, prompt, Policy("skip", 60), mark=0, now=4 * 3_600 + 5)
     assert made.candidate == Candidate(14_400, 14_400, "on_time", 1, 14_400, 14_400)
     assert made.ranges == (Range("missed", 3, 3_600, 10_800),)
@@ -165,7 +165,7 @@ def test_fire_once_makes_one_work_that_names_all_it_stands_for() -> None:
 
 @pytest.mark.parametrize("misfire", ["skip", "fireOnce"])
 def test_a_year_of_missed_seconds_is_counted_and_not_walked(misfire: Misfire) -> None:
-    """APScheduler report 606 and Kubernetes report 42649: a long outage costs a count, not a loop."""
+    """A long outage costs a count, not a loop."""
     rule = EverySecond([])
     made = judge(rule, prompt, Policy(misfire, 60), mark=0, now=31_536_000.0)
     assert made.decided == 31_536_000

@@ -1,59 +1,17 @@
-"""Failures that people reported of other schedulers, lived through here; each test says the report in our own words.
+"""What people reported of other schedulers on nights on which the clock changes, lived through here.
 
-Reports whose story is told by a test elsewhere carry their number there (grep for the tracker's name).
+Each test says its report in our own words. All of them: `python -m pytest tests/integration/public_failures`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.integration.admission.world import EVERY_MINUTE, World, definition
-
-MakeWorld = Callable[[datetime], World]
-
-
-@pytest.fixture
-def world_at(tmp_path: Path) -> Iterator[MakeWorld]:
-    """Make worlds that begin at an instant; whatever is left of them is closed."""
-    made: list[World] = []
-
-    def make(start: datetime) -> World:
-        world = World(tmp_path / f"deck-{len(made)}.sqlite3", start)
-        world.flow()
-        made.append(world)
-        return world
-
-    yield make
-    for world in made:
-        world.store.close()
-
-
-def at(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
-
-
-def cron(expression: str, zone: str, **fields: Any) -> dict[str, Any]:
-    return {"type": "cron", "expression": expression, "timeZone": zone, **fields}
-
-
-def live(world: World, until: datetime, *, step: timedelta = timedelta(minutes=10)) -> list[datetime]:
-    """Make a pass every ten minutes; return the nominal times for which there is Work, in the order of the passes."""
-    while world.clock.now() < until:
-        world.clock.advance(step)
-        world.pass_once()
-    rows = world.rows("SELECT nominal_at FROM occurrence WHERE work_id IS NOT NULL ORDER BY admitted_at, rowid")
-    fired = [world.at(row["nominal_at"]) for row in rows]
-    return [instant for instant in fired if instant is not None]
-
-
-def next_due(world: World, name: str) -> datetime | None:
-    return world.at(world.state(name)["next_due_at"])
+from tests.integration.admission.world import definition
+from tests.integration.public_failures.living import MakeWorld, at, cron, live, next_due
 
 
 def test_an_hourly_rule_fires_in_both_passes_of_the_repeated_hour(world_at: MakeWorld) -> None:
@@ -64,27 +22,28 @@ def test_an_hourly_rule_fires_in_both_passes_of_the_repeated_hour(world_at: Make
     assert fired == [at(f"2026-11-01T{hour:02}:00:00") for hour in range(7, 12)]
 
 
-def test_a_daily_rule_is_sent_once_a_day_however_often_the_worker_looks(world_at: MakeWorld) -> None:
-    """Celery report 4041: a task meant for midnight was sent again and again, several times a second, at 16:20."""
-    world = world_at(at("2026-03-02T23:59:00"))
-    world.trigger("nightly", definition(cron("0 0 0 * * ?", "UTC")))
-    world.advance(minutes=1)
-    for _ in range(300):
-        world.pass_once()
-        world.advance(seconds=0.2)
-    world.restart()
-    live(world, at("2026-03-03T16:25:00"))
-    for _ in range(300):
-        world.pass_once()
-        world.advance(seconds=0.2)
-    assert world.decisions() == [("pending", "on_time", 1)]
-
-
 def test_a_midnight_rule_loses_no_day_where_a_night_is_an_hour_short(world_at: MakeWorld) -> None:
     """APScheduler report 529: days were 24 hours long, so the weekday after the spring change was passed over."""
     world = world_at(at("2021-03-12T06:01:00"))
-    world.trigger("weekdays", definition(cron("0 0 0 ? * MON-FRI", "America/Chicago")))
+    world.trigger("weekdays", definition(cron("0 0 0 ? * MON-FRI", "America/Chicago"), misfireThreshold="PT20M"))
     assert next_due(world, "weekdays") == at("2021-03-15T05:00:00")
+    fired = live(world, at("2021-03-17T06:00:00"), step=timedelta(minutes=15))
+    assert fired == [at(f"2021-03-{day}T05:00:00") for day in (15, 16, 17)]
+
+
+def test_a_jittered_midnight_rule_fires_on_each_day_around_the_spring_change(world_at: MakeWorld) -> None:
+    """APScheduler report 606: run at midnight of the night of the change, it named the midnight after the next."""
+    world = world_at(at("2022-03-12T07:00:00"))
+    rule = cron("0 0 0 * * ?", "America/Los_Angeles", jitter="PT10S")
+    world.trigger("new-day", definition(rule, misfireThreshold="PT20M"))
+    fired = live(world, at("2022-03-16T08:00:00"), step=timedelta(minutes=15))
+    assert fired == [
+        at(text)
+        for text in (
+            "2022-03-12T08:00:00", "2022-03-13T08:00:00", "2022-03-14T07:00:00", "2022-03-15T07:00:00",
+            "2022-03-16T07:00:00",
+        )
+    ]  # fmt: skip
 
 
 def test_a_rule_of_every_other_hour_comes_out_of_the_repeated_hour(world_at: MakeWorld) -> None:
@@ -132,16 +91,3 @@ def test_what_a_clock_change_does_to_a_nightly_rule_is_the_rules_own_choice(
         schedule = cron("0 30 2 * * ?", "Europe/Berlin", daylightSaving=daylight)
         world.trigger("nightly", definition(schedule, misfireThreshold="PT20M"))
         assert live(world, at(f"{day}T04:05:00")) == [at(f"{day}T{time}:00") for time in expected]
-
-
-def test_what_was_paused_is_not_run_when_the_pause_ends(world_at: MakeWorld) -> None:
-    """Airflow report 19126: told not to catch up, it ran everything that a pause had held back once it ended."""
-    world = world_at(at("2021-10-21T11:31:00"))
-    world.trigger("simple", definition(EVERY_MINUTE))
-    world.pause("simple")
-    world.advance(minutes=4, seconds=30)
-    world.resume("simple")
-    assert world.pass_once().submitted == ()
-    assert world.decisions() == [("skipped", "paused", 4)]
-    world.advance(seconds=30)
-    assert len(world.pass_once().submitted) == 1
