@@ -205,7 +205,7 @@ def test_a_pause_coalesces_only_what_it_does_not_cover() -> None:
 
 
 def test_a_mark_in_the_future_decides_nothing_until_time_reaches_it() -> None:
-    """Quartz report 48: after a clock was set back nothing fires again."""
+    """After a clock was set back nothing fires again."""
     assert judge(HOURLY, prompt, Policy(), mark=20_000, now=10_000.0) == Judgement(20_000)
 
 
