@@ -87,12 +87,16 @@ class Program:
         while not holds():  # type: ignore[operator]
             if time.monotonic() > deadline:
                 pytest.fail(f"{otherwise}:\n{self.text}")
-            try:
-                self._stream.feed(self.process.read_nonblocking(65_536, timeout=LOOK_S))
-            except pexpect.TIMEOUT:
-                continue
-            except pexpect.EOF:
-                self.process.wait()
+            self.look()
+
+    def look(self) -> None:
+        """Take in what the program has drawn, or wait for it a moment."""
+        try:
+            self._stream.feed(self.process.read_nonblocking(65_536, timeout=LOOK_S))
+        except pexpect.TIMEOUT:
+            return
+        except pexpect.EOF:
+            self.process.wait()
 
 
 @pytest.fixture

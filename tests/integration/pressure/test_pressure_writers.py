@@ -1,4 +1,4 @@
-"""Twenty writers, a reader that does not let go, a screen that polls and a worker: no lock error, nothing lost."""
+"""Twenty writers, a reader that does not let go, the terminal app, a screen's questions and a worker: nothing lost."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from core.worker import control
 from core.worker.log import log_path
 from tests.integration.pressure.waiting import until
 from tests.integration.pressure.writers import write_from_threads
+from tests.integration.test_terminal_end_to_end import Program
 
 ROOT = Path(__file__).parents[3]
 RUNS = 15
@@ -101,16 +102,45 @@ def polling(database: Path) -> Iterator[list[str]]:
     assert polled[0] > 0
 
 
+@contextmanager
+def watching(database: Path) -> Iterator[list[str]]:
+    """Keep the terminal app open on the Work, as a person would; yields every picture that told of a lock."""
+    told: list[str] = []
+    done = threading.Event()
+    program = Program(database)
+    program.sees("worker ●")
+    program.press("4")
+    program.sees("busy")
+
+    def watch() -> None:
+        while not done.is_set():
+            program.look()
+            if "another program" in program.text or "locked" in program.text:
+                told.append(program.text)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield told
+    finally:
+        done.set()
+        thread.join()
+    program.sees("completed")
+    program.press("q")
+    assert program.ends() == 0
+
+
 @pytest.mark.slow
-def test_twenty_writers_a_reader_and_a_screen_meet_no_lock_error_and_lose_nothing(database: Path) -> None:
+@pytest.mark.timeout(400)
+def test_twenty_writers_a_reader_and_the_terminal_app_meet_no_lock_error_and_lose_nothing(database: Path) -> None:
     control.start_detached(database)
-    with held_cursor(database), polling(database) as polled:
+    with held_cursor(database), watching(database) as seen, polling(database) as polled:
         command = [sys.executable, "-m", "tests.integration.pressure.writers", str(database), str(THREADS), str(RUNS)]
         others = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(IN_PROCESSES)]
         errors = write_from_threads(database, THREADS - 1, RUNS)
         for other in others:
             errors += json.loads(other.communicate()[0])
-    assert errors + polled == []
+    assert errors + polled + seen == []
     deck = Deck.open(database)
     manual = deck.occurrences(OccurrenceQuery(kind="manual"), limit=1).total
     assert manual == WRITERS * RUNS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from core.storage.store import Store
 from core.upkeep import retention
 from core.upkeep.retention import Keep, RetentionPolicy, RetentionTask, prune
 from core.views import PruneReport
-from tests.integration.admission.world import HOURLY
+from tests.integration.admission.world import HOURLY, START
 from tests.integration.upkeep.ward import Ward, definition
 
 DAY = timedelta(days=1)
@@ -106,12 +107,16 @@ def test_active_work_is_never_pruned(ward: Ward, status: str) -> None:
         ward.advance(minutes=1)
         ward.pass_once()
     first = ward.work()[0]["id"]
-    ward.sql("UPDATE work SET status = 'completed', ended_at = created_at WHERE id <> ?", first)
-    ward.sql("UPDATE work SET status = ? WHERE id = ?", status, first)
+    ward.sql("UPDATE work SET status = 'completed', ended_at = created_at")
+    ward.furnish()
+    ward.sql("UPDATE work SET status = ?, ended_at = NULL WHERE id = ?", status, first)
     ward.advance(days=4000)
     pruned(ward, only(0))
     assert first in {row["id"] for row in ward.work()}
     assert first in {row["id"] for row in ward.occurrences()}
+    for table in ("flow_run", "log_line", "pending_action"):
+        assert first in {row["work_id"] for row in ward.rows(f"SELECT work_id FROM {table}")}  # noqa: S608 - our own table
+    assert f"{first}.1" in {row["run_id"] for row in ward.rows("SELECT run_id FROM flow_step")}
 
 
 def test_each_end_has_its_own_age(ward: Ward) -> None:
@@ -145,6 +150,41 @@ def test_more_skipped_times_than_the_count_go_oldest_first(aged: Ward) -> None:
     pruned(aged, RetentionPolicy(skipped=Keep(timedelta(days=999), 5)))
     assert len([row for row in aged.occurrences() if row["outcome"] == "skipped"]) == 5
     assert aged.codes(settled=True) == []
+
+
+@pytest.mark.parametrize(("outcome", "kind"), [("failed", "refused"), ("joined", "joined")])
+def test_each_outcome_without_work_has_a_count_of_its_own(ward: Ward, outcome: str, kind: str) -> None:
+    ward.trigger("tick")
+    ward.sql("UPDATE membership SET state = 'suspended'")
+    for _ in range(9):
+        ward.advance(minutes=1)
+        ward.pass_once()
+    ward.sql("UPDATE occurrence SET outcome = ?", outcome)
+    pruned(ward, replace(RetentionPolicy(), **{kind: Keep(timedelta(days=999), 4)}))
+    kept = ward.occurrences()
+    assert [(ward.at(row["nominal_at"]) or START) - START for row in kept] == [
+        timedelta(minutes=n) for n in (6, 7, 8, 9)
+    ]
+
+
+@pytest.mark.parametrize(("table", "kind"), [("audit_event", "audit"), ("notification", "notifications")])
+def test_what_is_told_to_people_has_a_count_as_well_as_an_age(aged: Ward, table: str, kind: str) -> None:
+    newest = [row["id"] for row in aged.rows(f"SELECT id FROM {table} ORDER BY id")][-3:]  # noqa: S608 - our own table
+    pruned(aged, replace(RetentionPolicy(), **{kind: Keep(timedelta(days=999), 3)}))
+    assert [row["id"] for row in aged.rows(f"SELECT id FROM {table} ORDER BY id")] == newest  # noqa: S608 - as above
+
+
+def test_what_was_pruned_is_not_fired_again_where_the_clock_is_set_back(aged: Ward) -> None:
+    aged.pass_once()
+    aged.end_work()
+    pruned(aged, only(0))
+    kept = {row["id"] for row in aged.work()}
+    aged.clock.step(aged.clock.now() - 3 * DAY)
+    aged.restart()
+    for _ in range(24):
+        aged.advance(hours=1)
+        assert aged.pass_once().submitted == ()
+    assert {row["id"] for row in aged.work()} == kept
 
 
 def test_logs_go_before_their_work(aged: Ward) -> None:
