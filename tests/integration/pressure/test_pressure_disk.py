@@ -1,12 +1,13 @@
-"""A disk without space and a database that turns read-only while the worker runs: told once, waited for, survived."""
+"""A disk without space or with errors, a database that turns read-only while the worker runs: told once, survived."""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from core.upkeep.checker import check
 from core.views import WorkQuery
 from core.worker import control
 from core.worker.log import log_path
-from tests.integration.admission.world import World
+from tests.integration.admission.world import World, definition
+from tests.integration.pressure.holding import held_cursor
 from tests.integration.pressure.waiting import until
 from tests.integration.worker.test_worker_loop import running
 
@@ -137,3 +139,38 @@ async def test_a_database_that_turns_read_only_stops_admission_is_told_once_and_
         await it.until("SELECT 1 FROM work WHERE status = 'completed'")
     assert it.logged().count("storage_usable") == 1
     assert [sum(row["count"] for row in world.occurrences(f"tick-{number}")) for number in range(5)] == [2] * 5
+
+
+@contextmanager
+def no_file_may_grow_beyond(size: int) -> Iterator[None]:
+    """Let the system refuse every write of this process beyond `size` bytes of a file, as a failing disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_disk_that_reports_errors_stops_admission_is_told_once_and_is_survived(tmp_path: Path) -> None:
+    world = World(tmp_path / "deck.sqlite3")
+    world.flow()
+    for number in range(5):
+        world.trigger(f"tick-{number}", definition(input={"filler": "x" * 50_000}))
+    log = world.path.with_name(f"{world.path.name}-wal")
+    async with running(world) as it:
+        with held_cursor(world.path):  # so that the write-ahead log can only grow
+            with no_file_may_grow_beyond(log.stat().st_size):
+                world.clock.advance(timedelta(seconds=60))
+                for _ in range(3):
+                    await it.turn()
+                    world.clock.advance(timedelta(seconds=20))
+            assert it.logged().count("storage_unusable") == 1
+            assert world.occurrences() == []
+        world.clock.advance(timedelta(seconds=20))
+        await it.until("SELECT 1 FROM work WHERE status = 'completed'")
+    assert it.logged().count("storage_usable") == 1
+    (told,) = [error["message"] for error in it.loop.pulse.errors if error["code"] == "storage_unusable"]
+    assert "the disk reports an error" in told
+    assert [sum(row["count"] for row in world.occurrences(f"tick-{number}")) for number in range(5)] == [2] * 5
+    assert world.store.faults() == ()

@@ -19,6 +19,7 @@ from core.upkeep.checker import check
 from core.views import OccurrenceQuery, WorkQuery
 from core.worker import control
 from core.worker.log import log_path
+from tests.integration.pressure.holding import held_cursor
 from tests.integration.pressure.waiting import until
 from tests.integration.pressure.writers import write_from_threads
 from tests.integration.test_terminal_end_to_end import Program
@@ -55,19 +56,6 @@ def database(tmp_path: Path) -> Iterator[Path]:
     deck.close()
     yield path
     control.stop(path)
-
-
-@contextmanager
-def held_cursor(database: Path) -> Iterator[None]:
-    """Keep a snapshot open, in the middle of its rows, for as long as the block lasts."""
-    connection = connect(database, read_only=True)
-    cursor = connection.execute("BEGIN").execute("SELECT a.seq FROM change a, change b, change c")
-    assert cursor.fetchone() is not None
-    try:
-        yield
-    finally:
-        cursor.close()
-        connection.close()
 
 
 @contextmanager
