@@ -18,6 +18,7 @@ from core.admission import rows
 from core.admission.decide import Judgement, Window, project, withdraw
 from core.admission.manual import named_state, pause_notices, run_now
 from core.admission.plan import Plan, plan_of, read_plan
+from core.admission.recovery import rebase
 from core.admission.windows import windows_of
 from core.clock import epoch_seconds, format_instant, from_epoch
 from core.errors import Fault, Invalid, Precondition
@@ -76,6 +77,8 @@ def definition_saved(tx: Transaction, scope: Scope, stored: Saved, previous: Sav
     plan = plan_of(scope.workspace_id, stored.uid, stored.generation, stored.definition)
     enabled = bool(stored.definition.get("enabled"))
     old = statements.states_of(tx, [stored.uid]).get(stored.uid)
+    if old is not None:
+        old = rebase(tx, old, *_former_plan(tx, old, previous), now)
     reruled = previous is None or previous.definition.get("source") != stored.definition.get("source")
     toggled = old is None or old.enabled != enabled
     mark = epoch_seconds(now) if old is None or old.mark_at is None else epoch_seconds(old.mark_at)
@@ -95,7 +98,7 @@ def deleted(tx: Transaction, scope: Scope, uid: str, now: datetime) -> None:
     state = statements.states_of(tx, [uid]).get(uid)
     if state is None:
         return
-    _withdraw(tx, state, None, now)
+    _withdraw(tx, rebase(tx, state, *_former_plan(tx, state, None), now), None, now)
     statements.delete_state(tx, uid)
     tx.changed(scope.workspace_id, "trigger", uid)
 
@@ -231,6 +234,7 @@ def _refresh(tx: Transaction, state: StateRow, now: datetime) -> Plan | None:
         plan = read_plan(state.workspace_id, state.trigger_uid, row.generation, row.definition)
     except Invalid:
         return None
+    state = rebase(tx, state, plan, row.principal_id, now)
     statements.save_states(tx, [rows.projected(state, plan, epoch_seconds(state.mark_at or now), windows, now)])
     return plan
 

@@ -88,6 +88,12 @@ def zone_data_of(fingerprint_text: str | None) -> str | None:
     return parts[1] if len(parts) == 3 else None
 
 
+def unprojected(fingerprint_text: str | None) -> str | None:
+    """Return the fingerprint of a Trigger without a next time: no projection has it, the mark's zone data is in it."""
+    data = zone_data_of(fingerprint_text)
+    return None if data is None else f"0/{data}/0"
+
+
 def read_plan(workspace_id: str, uid: str, generation: int, definition: str) -> Plan:
     """Return the plan that a definition's JSON text says; raise `Invalid` with every fault found."""
     try:

@@ -39,12 +39,35 @@ def rebased(state: StateRow, plan: Plan) -> tuple[StateRow, tuple[Range, ...]]:
     nominal times between are recorded as superseded. What was decided before can no longer be checked against the rule.
     """
     mark = None if state.mark_at is None else epoch_seconds(state.mark_at)
-    if mark is None or state.mark_wall is None or zone_data_of(state.fingerprint) in {None, zones.data_version()}:
+    if mark is None or not has_other_zone_data(state):
         return state, ()
-    moved = moved_mark(plan, mark, state.mark_wall)
+    moved = mark if state.mark_wall is None else moved_mark(plan, mark, state.mark_wall)
     passed = withdraw(plan.schedule, "superseded", mark=mark, until=moved, note="its wall time was decided before")
-    known_from = max(filter(None, (state.mark_at, state.decided_from)), default=None)
-    return replace(state, mark_at=from_epoch(moved), decided_from=known_from), passed.ranges
+    state = replace(state, mark_at=from_epoch(moved), decided_from=_known_from(state))
+    return state, passed.ranges if state.enabled else ()
+
+
+def has_other_zone_data(state: StateRow) -> bool:
+    """Say whether a Trigger's mark was set under zone data that is not the present one."""
+    return zone_data_of(state.fingerprint) not in {None, zones.data_version()}
+
+
+def rebase(tx: Transaction, state: StateRow, plan: Plan | None, principal_id: str, now: datetime) -> StateRow:
+    """Return the state under the present zone data before anything else is done to it, recording what it passes over.
+
+    Without a plan there is no wall time to go by: the mark stays, and its past can no longer be checked.
+    """
+    if plan is None:
+        return replace(state, decided_from=_known_from(state)) if has_other_zone_data(state) else state
+    moved, ranges = rebased(state, plan)
+    subject, moment = Subject(moved, plan.generation, principal_id), rows.Moment(now, now)
+    statements.grow_ranges(tx, [rows.range_row(subject, part, moment) for part in ranges])
+    return moved
+
+
+def _known_from(state: StateRow) -> datetime | None:
+    """Return from when on decisions can be checked once zone data has changed: from the mark."""
+    return max(filter(None, (state.mark_at, state.decided_from)), default=None)
 
 
 def moved_mark(plan: Plan, mark: int, wall: str) -> int:

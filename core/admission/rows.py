@@ -10,7 +10,7 @@ from typing import Any
 
 from core.admission.decide import Candidate, Range, Verdict, Window, project
 from core.admission.identity import occurrence_id, pause_range_id, range_id
-from core.admission.plan import Plan, fingerprint
+from core.admission.plan import Plan, fingerprint, unprojected
 from core.clock import format_instant, from_epoch
 from core.storage.admission import StateRow, Subject
 from core.views import Reason
@@ -244,6 +244,6 @@ def backed_off(state: StateRow, now: datetime) -> StateRow:
         phase="degraded",
         next_nominal_at=None,
         next_due_at=None,
-        fingerprint=None,
+        fingerprint=unprojected(state.fingerprint),
         retry_at=now + timedelta(seconds=delay_s),
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from core.storage.columns import table_of
+from core.storage.columns import Instant, table_of
+from core.storage.prepared import Query, Rows, given
 from core.storage.store import Transaction
 from core.storage.tables import Fact, FlowRun, FlowStep
 
@@ -60,39 +61,45 @@ class StepFacts:
 
 _RUN_COLUMNS = tuple(_run.c[name] for name in RunFacts.__dataclass_fields__)
 _STEP_COLUMNS = tuple(_step.c[name] for name in StepFacts.__dataclass_fields__)
+_NOW = given("now", Instant())
+_RUN_ID, _WORK_ID = given("run_id"), given("work_id")
+_PARKED = _run.c.status.in_(PARKED)
+_IS_DUE = or_(and_(_run.c.status == "sleeping", _run.c.resume_at <= _NOW), and_(_PARKED, _run.c.deadline_at <= _NOW))
+_ONE = Query(select(*_RUN_COLUMNS).where(_run.c.id == _RUN_ID))
+_NEWEST = Query(select(*_RUN_COLUMNS).where(_run.c.work_id == _WORK_ID).order_by(_run.c.attempt.desc()).limit(1))
+_UNFINISHED = Query(select(*_RUN_COLUMNS).where(_run.c.status.in_(OPEN)).order_by(_run.c.created_at, _run.c.id))
+_DUE = Query(select(*_RUN_COLUMNS).where(_PARKED, _IS_DUE))
+_NEXT_WAKE = Query(select(func.min(_run.c.resume_at), func.min(_run.c.deadline_at)).where(_PARKED))
+_STEPS = Query(select(*_STEP_COLUMNS).where(_step.c.run_id == _RUN_ID).order_by(_step.c.position))
+_IN_FLIGHT = Query(select(*_STEP_COLUMNS).where(_step.c.status == "running"))
+_RUNS, _STEP, _STEPS_OF_RUN = Rows(FlowRun, "id"), Rows(FlowStep, "run_id", "position"), Rows(FlowStep, "run_id")
 
 
 def run(tx: Transaction, run_id: str) -> RunFacts | None:
     """Return one run."""
-    row = tx.first(select(*_RUN_COLUMNS).where(_run.c.id == run_id))
-    return RunFacts(**row._mapping) if row else None
+    row = _ONE.first(tx, run_id=run_id)
+    return RunFacts(*row) if row else None
 
 
 def newest(tx: Transaction, work_id: str) -> RunFacts | None:
     """Return the newest run of a Work."""
-    row = tx.first(select(*_RUN_COLUMNS).where(_run.c.work_id == work_id).order_by(_run.c.attempt.desc()))
-    return RunFacts(**row._mapping) if row else None
+    row = _NEWEST.first(tx, work_id=work_id)
+    return RunFacts(*row) if row else None
 
 
 def unfinished(tx: Transaction) -> list[RunFacts]:
     """Return every run that the engine should be executing, oldest first."""
-    query = select(*_RUN_COLUMNS).where(_run.c.status.in_(OPEN)).order_by(_run.c.created_at, _run.c.id)
-    return [RunFacts(**row._mapping) for row in tx.all(query)]
+    return [RunFacts(*row) for row in _UNFINISHED.all(tx)]
 
 
 def due(tx: Transaction, now: datetime) -> list[RunFacts]:
     """Return sleeping runs whose time has come, and parked ones whose deadline is over."""
-    sleeping = (_run.c.status == "sleeping") & (_run.c.resume_at <= now)
-    overdue = _run.c.status.in_(PARKED) & (_run.c.deadline_at <= now)
-    where = (_run.c.status.in_(PARKED), sleeping | overdue)
-    return [RunFacts(**row._mapping) for row in tx.all(select(*_RUN_COLUMNS).where(*where))]
+    return [RunFacts(*row) for row in _DUE.all(tx, now=now)]
 
 
 def next_wake(tx: Transaction) -> datetime | None:
     """Return when the next parked run resumes or runs out of time."""
-    row = tx.first(select(func.min(_run.c.resume_at), func.min(_run.c.deadline_at)).where(_run.c.status.in_(PARKED)))
-    instants = [instant for instant in row or () if instant is not None]
-    return min(instants) if instants else None
+    return min((instant for instant in _NEXT_WAKE.first(tx) or () if instant is not None), default=None)
 
 
 def insert_runs(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -102,19 +109,18 @@ def insert_runs(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def set_run(tx: Transaction, run_id: str, *, was: Iterable[str], **values: Any) -> bool:
     """Change a run that is in one of the statuses `was`; return whether it was."""
-    where = (_run.c.id == run_id, _run.c.status.in_(list(was)))
-    return bool(tx.run(update(_run).where(*where).values(**values)).rowcount == 1)
+    return _RUNS.change(tx, run_id, was=was, **values) == 1
 
 
 def steps(tx: Transaction, run_id: str) -> dict[int, StepFacts]:
     """Return the steps of a run that have begun, by position."""
-    query = select(*_STEP_COLUMNS).where(_step.c.run_id == run_id).order_by(_step.c.position)
-    return {row.position: StepFacts(**row._mapping) for row in tx.all(query)}
+    found = (StepFacts(*row) for row in _STEPS.all(tx, run_id=run_id))
+    return {step.position: step for step in found}
 
 
 def in_flight(tx: Transaction) -> list[StepFacts]:
     """Return every step that is marked as running."""
-    return [StepFacts(**row._mapping) for row in tx.all(select(*_STEP_COLUMNS).where(_step.c.status == "running"))]
+    return [StepFacts(*row) for row in _IN_FLIGHT.all(tx)]
 
 
 def new_step(run_id: str, position: int, *, step_id: str, kind: str) -> StepFacts:
@@ -127,20 +133,19 @@ def put_step(tx: Transaction, known: StepFacts, *, fresh: bool, **values: Any) -
     """Store a step that has no row yet (`fresh`), or change its row."""
     if fresh:
         keys = {"run_id": known.run_id, "position": known.position, "step_id": known.step_id, "kind": known.kind}
-        tx.run(insert(_step).values({"attempt": 0, **keys, **values}))
+        _STEP.insert(tx, **{"attempt": 0, **keys, **values})
         return
-    tx.run(update(_step).where(_step.c.run_id == known.run_id, _step.c.position == known.position).values(**values))
+    _STEP.change(tx, known.run_id, known.position, **values)
 
 
 def set_step(tx: Transaction, run_id: str, position: int, *, was: Iterable[str], **values: Any) -> bool:
     """Change a step that is in one of the statuses `was`; return whether it was."""
-    where = (_step.c.run_id == run_id, _step.c.position == position, _step.c.status.in_(list(was)))
-    return bool(tx.run(update(_step).where(*where).values(**values)).rowcount == 1)
+    return _STEP.change(tx, run_id, position, was=was, **values) == 1
 
 
 def end_steps(tx: Transaction, run_id: str, *, was: Iterable[str], **values: Any) -> None:
     """Change every step of a run that is in one of the statuses `was`."""
-    tx.run(update(_step).where(_step.c.run_id == run_id, _step.c.status.in_(list(was))).values(**values))
+    _STEPS_OF_RUN.change(tx, run_id, was=was, **values)
 
 
 def fact(tx: Transaction, name: str) -> str | None:

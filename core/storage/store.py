@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, NullPool, QueuePool, Row, create_engine, event, insert
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, Row, create_engine, event
 from sqlalchemy.sql.expression import Executable
 from sqlmodel import SQLModel
 
-from core.clock import Clock, SystemClock
+from core.clock import Clock, SystemClock, epoch_us
 from core.errors import StorageUnusable
 from core.storage.failures import translated
 from core.storage.files import BUSY_TIMEOUT_MS, connect, may
@@ -31,6 +31,7 @@ WAL_AUTOCHECKPOINT_PAGES = 8_000
 WAL_WORTH_CHECKPOINT_BYTES = 4_000_000
 CACHE_KIB = 8_000
 KEPT_CONNECTIONS = 8
+_RECORD_CHANGE = f"INSERT INTO {Change.__tablename__} (workspace_id, kind, key, at) VALUES (?, ?, ?, ?)"  # noqa: S608 - names of ours
 
 
 class Transaction:
@@ -39,6 +40,14 @@ class Transaction:
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.connection = connection
         self.clock = clock
+
+    @property
+    def driver(self) -> sqlite3.Connection:
+        """Return the driver's own connection inside this transaction, for statements that are compiled already."""
+        if not self.connection.in_transaction():
+            self.connection.begin()
+        raw: Any = self.connection.connection.dbapi_connection
+        return cast("sqlite3.Connection", raw)
 
     def run(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
         """Execute a statement, for many rows at once where `rows` is given; return its result."""
@@ -59,9 +68,8 @@ class Transaction:
     def changed(self, workspace_id: str, kind: str, *keys: str) -> None:
         """Record that things changed, to wake worker and screens; kinds as in `core.views.ChangeKind`."""
         if keys:
-            at = self.clock.now()
-            rows = [{"workspace_id": workspace_id, "kind": kind, "key": key, "at": at} for key in keys]
-            self.connection.execute(insert(Change), rows)
+            at = epoch_us(self.clock.now())
+            self.driver.executemany(_RECORD_CHANGE, [(workspace_id, kind, key, at) for key in keys])
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:

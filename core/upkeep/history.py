@@ -33,6 +33,9 @@ REMEDIES = {
 }
 
 
+_FOR_EVER = 1 << 60
+
+
 @dataclass(frozen=True, slots=True)
 class _Era:
     """One generation as the past needs it; `rule` None is disabled, `known` False cannot be read any more."""
@@ -50,6 +53,8 @@ def history_findings(tx: Transaction, trigger: TriggerFacts, revisions: Sequence
     if trigger.mark_at is None or zone_data_of(trigger.fingerprint) not in {None, zones.data_version()}:
         return
     past, floor = past_of(revisions, lambda: checks.newest_decided(tx, trigger.uid))
+    if floor == _FOR_EVER:
+        return
     if trigger.decided_from is not None:
         floor = max(floor, epoch_seconds(trigger.decided_from))
     decisions = map(_decision, checks.decided_times(tx, trigger.uid, from_epoch(floor)))
@@ -64,6 +69,7 @@ def past_of(
 
     A generation that changed the schedule or `enabled` carries the mark at which it came into force. Where it does
     not, that is the time at which it was saved, or the newest time decided by an earlier one, whichever is later.
+    Under a rule that cannot be read nothing is known, neither of its own time nor before.
     """
     tenures: list[Tenure] = []
     floor = start = 0
@@ -80,7 +86,8 @@ def past_of(
             floor = floor if era.known else at
         era, start = following, at
     if era is not None:
-        tenures.append(Tenure(start, 1 << 60, era.rule))
+        tenures.append(Tenure(start, _FOR_EVER, era.rule))
+        floor = floor if era.known else _FOR_EVER
     return Past(tuple(tenures)), floor
 
 

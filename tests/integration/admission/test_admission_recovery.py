@@ -60,9 +60,9 @@ def test_restarting_an_intact_database_writes_nothing(busy: World) -> None:
 
 def test_a_projection_of_another_evaluator_or_generation_is_computed_again(busy: World) -> None:
     before = projections(busy)
-    busy.sql(
-        "UPDATE trigger_state SET fingerprint = '0/1999a/0', next_due_at = 1, mark_wall = NULL WHERE name = 'berlin'"
-    )
+    made_otherwise = f"0/{zones.data_version()}/0"
+    query = "UPDATE trigger_state SET fingerprint = ?, next_due_at = 1, mark_wall = NULL WHERE name = 'berlin'"
+    busy.sql(query, made_otherwise)
     busy.restart()
     assert projections(busy) == before
 
