@@ -174,8 +174,12 @@ def newest_decided(tx: Transaction, trigger_uid: str) -> dict[int, int]:
 
 
 def active_work(tx: Transaction, workspace_id: str | None = None) -> list[ActiveFacts]:
-    """Return the active Work of Triggers by Trigger, oldest first; test fires aside."""
-    retried = or_(_work.attempts > 1, and_(_work.status == "pending", _work.attempts > 0))
+    """Return the active Work of Triggers by Trigger, oldest first; test fires aside.
+
+    Active Work was retried if a run of it has ended, or if it was given up before its first one.
+    """
+    ended = select(_run.id).where(_run.work_id == _work.id, _run.status.not_in((*OPEN, *PARKED)))
+    retried = or_(ended.correlate(table_of(Work)).exists(), _occurrence.outcome == "dropped")
     query = (
         select(_work.trigger_uid, _work.trigger_name, _work.id, _occurrence.generation, retried)
         .select_from(table_of(Work).join(table_of(Occurrence), _occurrence.id == _work.occurrence_id))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from core.work import service as works
 from tests.integration.admission.world import EVERY_MINUTE, HOURLY
 from tests.integration.upkeep.ward import HALF_HOURLY, Ward, definition
 
@@ -323,6 +324,27 @@ def test_more_active_work_than_the_policy_of_today_is_sound_where_that_of_its_da
     ward.pass_once()
     assert [row["status"] for row in ward.work()] == ["pending"] * 3
     assert ward.codes(settled=True) == []
+
+
+@pytest.mark.parametrize("attempts", [0, 1], ids=["cancelled before it ran", "cancelled while it ran"])
+def test_retried_work_counts_against_no_policy_before_its_next_run_has_begun(ward: Ward, attempts: int) -> None:
+    ward.trigger("tick", definition(concurrencyPolicy="skip"))
+    ward.advance(minutes=1)
+    ward.pass_once()
+    (first,) = ward.work()
+    if attempts:
+        ward.run_of(first["id"], "cancelled", ended_at=ward.micros())
+    ward.sql("UPDATE work SET status = 'cancelled', attempts = ?, ended_at = ?", attempts, ward.micros())
+    ward.sql("UPDATE occurrence SET outcome = ?", "submitted" if attempts else "dropped")
+    ward.advance(minutes=1)
+    ward.pass_once()
+    with ward.store.write() as tx:
+        works.retry(tx, ward.scope, first["id"], ward.clock.now())
+    assert ward.codes() == []
+    ward.run_of(first["id"], "queued", id=f"{first['id']}.2", attempt=2)
+    ward.sql("UPDATE work SET status = 'queued' WHERE id = ?", first["id"])
+    assert [row["status"] for row in ward.work()] == ["queued", "pending"]
+    assert ward.codes() == []
 
 
 BEAT = {
