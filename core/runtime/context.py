@@ -11,6 +11,7 @@ from typing import Any
 
 from core.clock import Clock, format_instant
 from core.flows.steps import Step
+from core.runtime.folders import StepFolders
 from core.runtime.guard import Guard
 from core.runtime.logs import LogWriter, StepLog
 from core.runtime.secrets import Secrets
@@ -53,6 +54,7 @@ class Tools:
     secrets: Secrets
     guard: Guard
     logs: LogWriter
+    folders: StepFolders
     kill_after_s: float = 5.0
 
 

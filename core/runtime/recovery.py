@@ -9,7 +9,8 @@ from core import failpoints
 from core.errors import Invalid
 from core.flows.definition import parse_flow
 from core.runtime import progress, uncertain
-from core.runtime.guard import end_recorded_group
+from core.runtime.folders import steps_folder
+from core.runtime.guard import end_left_behind, end_recorded_group
 from core.runtime.progress import Walk
 from core.runtime.uncertain import Known, Process
 from core.storage import beats, flows, logs, runs
@@ -23,7 +24,7 @@ CRASHED = "crashed"
 
 
 def recover(store: Store, now: datetime) -> int:
-    """End the process groups that a dead worker left and queue its runs again; return how many steps were in flight.
+    """End the processes that a dead worker left and queue its runs again; return how many steps were in flight.
 
     A step in flight runs again (`onCrash: rerun`, at most CRASH_LIMIT times), fails with code `crashed`, or waits
     until a person says whether it finished (`onCrash: ask`).
@@ -32,6 +33,7 @@ def recover(store: Store, now: datetime) -> int:
         left = runs.in_flight(tx)
         owners = {step.run_id: run.work_id for step in left if (run := runs.run(tx, step.run_id)) is not None}
     processes = {(step.run_id, step.position): _end_process(step, owners.get(step.run_id, "")) for step in left}
+    end_left_behind(steps_folder(store.path))
     failpoints.reach("start.groups_ended")
     with store.write() as tx:
         for step in runs.in_flight(tx):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from core.flows.expressions import render_text
 from core.flows.steps import Command
 from core.runtime.context import OUTPUT_LIMIT_BYTES, StepContext, StepError, StepFailed, StepResult
 from core.runtime.environment import step_environment
+from core.runtime.guard import Launch
 from core.runtime.secrets import mask
 from core.runtime.steps.process import Exit, run_process
 
@@ -21,12 +22,11 @@ from core.runtime.steps.process import Exit, run_process
 async def run(context: StepContext, command: Command) -> StepResult:
     """Run the command; a status other than 0 fails the step, except the one that says "nothing to do"."""
     argv = [render_text(part, context.values) for part in command.argv]
-    with tempfile.TemporaryDirectory(prefix="triggerdeck-") as folder:
-        output = Path(folder, "output.json")
+    with context.tools.folders.one() as folder:
+        output = folder / "output.json"
         env = step_environment(context, command.env, output)
         cwd = working_folder(context, command.cwd)
-        executable(argv, env, cwd)
-        ended = await run_process(context, argv, env=env, cwd=cwd)
+        ended = await run_process(context, Launch(executable(argv, env, cwd), argv, env, str(cwd)))
         if ended.ending == "exited" and ended.status == command.no_work_exit_code:
             return StepResult(output=_read_output(context, output), exit_code=ended.status, no_work=True)
         return finished(context, ended, output)
@@ -40,13 +40,15 @@ def working_folder(context: StepContext, written: str) -> Path:
     return folder
 
 
-def executable(argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
-    """Raise StepFailed where the program cannot be found or run, instead of a shell's riddle."""
+def executable(argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> str:
+    """Return the program's file; raises StepFailed where it cannot be found or run."""
     name = argv[0]
     place = str(cwd / name) if "/" in name else name
-    if shutil.which(place, path=env.get("PATH")) is None:
+    found = shutil.which(place, path=env.get("PATH"))
+    if found is None:
         message = f"there is no program {name!r} that the worker may run"
         raise StepFailed("command_not_found", message, retryable=False)
+    return os.path.abspath(found)
 
 
 def finished(context: StepContext, ended: Exit, output: Path) -> StepResult:

@@ -1,8 +1,7 @@
 """Runs one program as a process group of its own: gated start, live log, timeout, cancel, no survivors.
 
-The program is started through a shell that waits for one line on its standard input before it becomes the program.
-That line is sent when pid and start time are recorded and the guard knows the group; a worker that dies before leaves
-a shell that ends by itself, having done nothing. The input document follows on the same pipe.
+The program is started by the guard and stands still until its pid and start time are recorded; a worker that dies
+before leaves a process that ends by itself, having done nothing.
 """
 
 from __future__ import annotations
@@ -11,19 +10,16 @@ import asyncio
 import codecs
 import contextlib
 import os
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from core import failpoints
 from core.flows.canonical import canonical_json
-from core.runtime.context import StepContext
-from core.runtime.guard import signal_group, started_at
+from core.runtime.context import StepContext, StepFailed
+from core.runtime.guard import Child, Launch, NotStarted
 from core.runtime.logs import LINE_LIMIT
 
-_GATE = 'read -r TRIGGERDECK_GATE && exec "$@"'
 _CHUNK = 65_536
 _DRAIN_S = 2.0
 
@@ -38,89 +34,77 @@ class Exit:
     ending: Ending
 
 
-async def run_process(context: StepContext, argv: Sequence[str], *, env: dict[str, str], cwd: Path) -> Exit:
-    """Run a program to its end, or to its timeout or cancellation; nothing of its group is left behind."""
+async def run_process(context: StepContext, launch: Launch) -> Exit:
+    """Run a program to its end, or to its timeout or cancellation; nothing that it started is left behind."""
     read_in, write_in = os.pipe()
     outputs = {"out": os.pipe(), "err": os.pipe()}
     theirs = [read_in, *(write for _, write in outputs.values())]
     try:
-        process = await asyncio.create_subprocess_exec(
-            "/bin/sh",
-            "-c",
-            _GATE,
-            "sh",
-            *argv,
-            stdin=read_in,
-            stdout=outputs["out"][1],
-            stderr=outputs["err"][1],
-            start_new_session=True,
-            env=env,
-            cwd=cwd,
-        )
-    except BaseException:
+        child = await context.tools.guard.start(launch, theirs)
+    except BaseException as error:
         for descriptor in (write_in, *(read for read, _ in outputs.values())):
             os.close(descriptor)
+        if isinstance(error, NotStarted):
+            raise StepFailed("not_started", str(error)) from error
         raise
     finally:
         for descriptor in theirs:
             os.close(descriptor)
-    gate: asyncio.WriteTransport | None = None
+    given: asyncio.WriteTransport | None = None
     readers = [asyncio.create_task(_read(context, stream, read)) for stream, (read, _) in outputs.items()]
     try:
-        gate = await _open_gate(context, process.pid, write_in)
-        return await _await_end(context, process)
+        given = await _let_go(context, child, write_in)
+        return await _await_end(context, child)
     finally:
-        if gate is not None and gate.get_write_buffer_size():  # input that nobody read
-            gate.abort()
-        await _end_group(context, process)
+        if given is not None and given.get_write_buffer_size():  # input that nobody read
+            given.abort()
+        await _end(context, child)
         await _finish_reading(readers)
 
 
-async def _open_gate(context: StepContext, pid: int, descriptor: int) -> asyncio.WriteTransport:
+async def _let_go(context: StepContext, child: Child, descriptor: int) -> asyncio.WriteTransport:
     """Record the process, then let it become the program; return the pipe that carries its input."""
-    context.tools.guard.add(pid)
-    failpoints.reach("step.spawned")
     try:
-        await context.record_pid(pid, started_at(pid) or 0.0)
+        failpoints.reach("step.spawned")
+        await context.record_pid(child.pid, child.started)
+        failpoints.reach("step.recorded")
     except BaseException:
         os.close(descriptor)
         raise
-    failpoints.reach("step.recorded")
+    child.go()
     loop = asyncio.get_running_loop()
     pipe = os.fdopen(descriptor, "wb", 0)
     transport, _ = await loop.connect_write_pipe(asyncio.Protocol, pipe)
-    transport.write(b"\n" + canonical_json(context.input).encode() + b"\n")
+    transport.write(canonical_json(context.input).encode() + b"\n")
     transport.write_eof()
     return transport
 
 
-async def _await_end(context: StepContext, process: asyncio.subprocess.Process) -> Exit:
-    ended = asyncio.create_task(process.wait())
+async def _await_end(context: StepContext, child: Child) -> Exit:
+    ended = asyncio.create_task(child.wait())
     cancelled = asyncio.create_task(context.cancel.wait())
     try:
         await asyncio.wait({ended, cancelled}, timeout=context.timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
-            return Exit(ended.result(), "exited")
+            return Exit(ended.result().status, "exited")
         ending: Ending = "cancelled" if cancelled.done() else "timeout"
-        signal_group(process.pid, signal.SIGTERM)
+        child.ask_to_end()
         await asyncio.wait({ended}, timeout=context.tools.kill_after_s)
-        signal_group(process.pid, signal.SIGKILL)
-        return Exit(await ended, ending)
+        return Exit((await child.end()).status, ending)
     finally:
         for task in (ended, cancelled):
             task.cancel()
 
 
-async def _end_group(context: StepContext, process: asyncio.subprocess.Process) -> None:
-    """Kill what is left of the group: a step is over when its program is."""
-    signal_group(process.pid, signal.SIGKILL)
-    if process.returncode is None:
-        await process.wait()
-    context.tools.guard.end(process.pid)
+async def _end(context: StepContext, child: Child) -> None:
+    """Kill what is left: a step is over when its program is."""
+    ended = await child.end()
+    if ended.left:
+        await context.log.note(f"{ended.left} of its processes could not be ended: they belong to another user")
 
 
 async def _finish_reading(readers: Sequence[asyncio.Task[None]]) -> None:
-    """Read what is still in the pipes; a process that left the group may hold them open, and is not waited for."""
+    """Read what is still in the pipes; a process that could not be ended may hold them open, and is not waited for."""
     _, late = await asyncio.wait(readers, timeout=_DRAIN_S)
     for reader in late:
         reader.cancel()

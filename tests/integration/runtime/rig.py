@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 from sqlalchemy import insert, select
 
 from core.access.service import open_scope
@@ -25,6 +28,7 @@ from core.storage.work import ActionFacts, WorkFacts
 from core.work import service
 
 START = datetime(2026, 3, 28, 13, 0, tzinfo=UTC)
+KEEPER = "keeper.py"
 ENDED = ("completed", "failed", "cancelled")
 
 
@@ -194,6 +198,16 @@ class Rig:
     def retry(self, work_id: str) -> Any:
         with self.store.write() as tx:
             return service.retry(tx, self.scope, work_id, self.clock.now())
+
+
+def die_unguarded(worker: subprocess.Popen[bytes]) -> None:
+    """Kill a worker after everything that would end the processes of its steps, so that they live on."""
+    worker.send_signal(signal.SIGSTOP)
+    keepers = [one for one in psutil.Process(worker.pid).children(recursive=True) if KEEPER in " ".join(one.cmdline())]
+    for keeper in keepers:  # the first one first: it would end what the others leave
+        keeper.kill()
+    worker.kill()
+    worker.wait()
 
 
 def sh(script: str, *, step_id: str = "one", **rest: Any) -> dict[str, Any]:

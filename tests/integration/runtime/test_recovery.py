@@ -16,7 +16,7 @@ from core.errors import StorageUnusable
 from core.runtime.guard import end_recorded_group, started_at
 from core.storage.enginefile import engine_path
 from tests.integration.runtime.conftest import Doomed, MakeRig
-from tests.integration.runtime.rig import Rig, sh
+from tests.integration.runtime.rig import Rig, die_unguarded, sh
 
 pytestmark = pytest.mark.slow
 
@@ -130,11 +130,7 @@ async def test_a_process_that_outlived_worker_and_guard_is_ended_before_the_step
     worker = doomed("engine")
     await settled(lambda: len(pids(tmp_path)) == 2)
     orphans = pids(tmp_path)
-    for child in psutil.Process(worker.pid).children():
-        if "trap" in " ".join(child.cmdline()):
-            child.kill()
-    worker.send_signal(signal.SIGKILL)
-    worker.wait()
+    die_unguarded(worker)
     assert all(alive(pid) for pid in orphans)
     rig = await make_rig("engine")
     assert not any(alive(pid) for pid in orphans)

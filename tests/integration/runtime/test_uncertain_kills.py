@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from core.runtime.memory import MemoryRuntime
@@ -18,7 +17,7 @@ from tests.integration.runtime.doubt import (
     message_of,
     sound,
 )
-from tests.integration.runtime.rig import Rig, sh
+from tests.integration.runtime.rig import Rig, die_unguarded, sh
 from tests.integration.runtime.test_recovery import alive, counting, pids, settled, two_sleepers
 
 POINTS = ("step.started", "step.recorded", "step.executed", "step.before_commit", "step.settling")
@@ -151,11 +150,7 @@ async def test_a_process_that_outlived_its_worker_is_ended_and_the_question_says
     await rig.__aexit__()
     worker = doomed()
     await settled(lambda: len(pids(tmp_path)) == 2)
-    for child in psutil.Process(worker.pid).children():
-        if "trap" in " ".join(child.cmdline()):
-            child.kill()
-    worker.send_signal(signal.SIGKILL)
-    worker.wait()
+    die_unguarded(worker)
     assert all(alive(pid) for pid in pids(tmp_path))
     rig = await make_rig()
     assert not any(alive(pid) for pid in pids(tmp_path))
