@@ -1,19 +1,34 @@
-"""ISO-8601 durations of schedules: read by isodate, then sorted into elapsed time and calendar steps.
+"""ISO-8601 durations: one reader of their writing, and what schedules take from it.
 
-isodate reads `PT24H` and `P1D` alike; here they differ, so the units as written decide.
+isodate reads `PT24H` and `P1D` alike; in a schedule they differ, so the units as written decide. Where a length is
+fixed (timeouts, waits, expiries) a day is 24 hours: `core.flows.durations`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 
 from core.errors import Fault, ScheduleInvalid
 
 _LONGEST_S = 100 * 365 * 86_400 + 25 * 86_400
 _LONGEST_MONTHS = 1_200
 _LONGEST_DAYS = 36_525
-_UNITS = r"P(?=.)(?:[0-9]+Y)?(?:[0-9]+M)?(?:[0-9]+W)?(?:[0-9]+D)?(?:T(?=.)(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+S)?)?"
+_LONGEST_TEXT = 60
+_NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
+_DAYS = "".join(f"(?:{_NUMBER}{unit})?" for unit in "YMWD")
+_HOURS = "".join(f"(?:{_NUMBER}{unit})?" for unit in "HMS")
+_SHAPE = rf"P(?=.){_DAYS}(?:T(?=.){_HOURS})?"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A duration by the units as written: years and months, weeks and days, hours to seconds."""
+
+    months: float
+    days: timedelta
+    clock: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,33 +77,44 @@ def read_jitter(text: str, field: str) -> int:
 
 def _shape_fault(text: str, field: str) -> Fault | None:
     """Return what is wrong with the writing of a duration."""
-    if len(text) > 60 or re.search(r"\d{11}", text):
+    if len(text) > _LONGEST_TEXT or re.search(r"\d{11}", text):
         return Fault(field, f"{text[:30]}… is too large a duration", "write a duration of at most 100 years")
     if re.search(r"\d[.,]\d", text):
         return Fault(field, f"{text} has a fraction", "write whole units: PT90S instead of PT1.5M")
     if text.startswith(("-", "+", "P-")) or re.search(r"-\d", text):
         return Fault(field, f"{text} has a sign", "write a plain duration such as PT15M")
-    if re.fullmatch(_UNITS, text) is None:
-        hint = (
-            "use capitals: " + text.upper() if re.fullmatch(_UNITS, text.upper()) else "write PT15M, PT24H, P1D or P1M"
-        )
+    if not is_duration(text):
+        hint = "use capitals: " + text.upper() if is_duration(text.upper()) else "write PT15M, PT24H, P1D or P1M"
         return Fault(field, f"{text!r} is not an ISO-8601 duration", hint)
     return None
 
 
 def _measure(text: str) -> Step:
-    """Return the step of a duration whose writing is known to be right."""
+    """Return the step of a duration whose writing is known to be right, in whole units."""
+    try:
+        measured = measure(text)
+    except OverflowError:
+        return Step(text, days=_LONGEST_DAYS + 1)
+    return Step(text, int(measured.clock.total_seconds()), int(measured.months), measured.days.days)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def is_duration(text: str) -> bool:
+    """Say whether `text` is written like an ISO-8601 duration without a sign; its units may have fractions."""
+    return len(text) <= _LONGEST_TEXT and re.fullmatch(_SHAPE, text) is not None
+
+
+def measure(text: str) -> Measure:
+    """Return what such a text says. Raise `OverflowError` where that is more than 999,999,999 days."""
     from isodate import Duration, parse_duration
 
     calendar_text, _, clock_text = text.partition("T")
-    seconds = int(parse_duration(f"PT{clock_text}").total_seconds()) if clock_text else 0
+    clock = parse_duration(f"PT{clock_text}") if clock_text else timedelta()
     if calendar_text == "P":
-        return Step(text, seconds)
-    try:
-        read = parse_duration(calendar_text)
-    except OverflowError:
-        return Step(text, seconds, days=_LONGEST_DAYS + 1)
+        return Measure(0, timedelta(), clock)
+    read = parse_duration(calendar_text)
     if isinstance(read, Duration):
-        months = int(read.years * 12 + read.months)
-        return Step(text, seconds, months, read.tdelta.days)
-    return Step(text, seconds, days=read.days)
+        return Measure(float(read.years * 12 + read.months), read.tdelta, clock)
+    return Measure(0, read, clock)

@@ -156,7 +156,11 @@ def test_nobody_is_asked_whether_a_wait_or_a_question_finished() -> None:
     assert "no meaning" in step_faults(ask=question, onCrash="ask")["onCrash"]
 
 
-@pytest.mark.parametrize("text", ["5m", "PT", "P1M", "P1Y", "PT0S", "-PT5S", "P99999D", 5, True, "PT1e400S"])
+@pytest.mark.parametrize(
+    "text",
+    ["5m", "PT", "P1M", "P1Y", "P0.5M", "P0.5M1D", "PT0S", "-PT5S", "P99999D", 5, True, "PT1e400S"]
+    + [f"PT{'9' * digits}H" for digits in (12, 40, 5000)],
+)
 def test_a_duration_has_a_fixed_sane_length(text: Any) -> None:
     assert "timeout" in step_faults(command={"argv": ["true"]}, timeout=text)
 
