@@ -17,6 +17,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 
 from tests.kills.points import named_places
 from tests.kills.pool import at_places, at_random, warm_pool
+from tests.kills.runs import KILLS_AT_EACH
 
 KILLS_A_WORLD = 20
 
@@ -33,6 +34,15 @@ def _tasks(pool: ProcessPoolExecutor, options: argparse.Namespace) -> Iterator[t
         yield f"--first {seed} --kills {count}", pool.submit(at_random, seed, places, count)
 
 
+def _tell(total: Counter[str], failed: int, worlds: int, took_s: float) -> None:
+    said = {word.removeprefix("said "): count for word, count in sorted(total.items()) if word.startswith("said ")}
+    rate = f"{total['kills'] / took_s:.1f} a second, {total['cpu_ms'] / 1000:.0f} s of processor time"
+    print(f"{total['kills']} kills in {took_s:.0f} s ({rate}), {worlds} worlds: {failed} unsound;")
+    print(f"{total['examined']} examinations, {total['occurrences']} occurrences with one Work each,", end=" ")
+    print(f"{total['steps']} steps recorded once, {total['repeated']} tries repeated under a higher number,")
+    print(f"{sum(said.values())} questions about interrupted steps, each asked and carried out once: {said}")
+
+
 def main() -> int:
     """Run; return 1 where a world was found unsound."""
     parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
@@ -40,8 +50,8 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--place", choices=named_places(), help="kill at this place only")
     parser.add_argument("--every", action="store_true", help="kill at every place")
-    parser.add_argument("--times", type=int, default=10, help="kills at each place")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="worlds at once")
+    parser.add_argument("--times", type=int, default=KILLS_AT_EACH, help="kills at each place")
+    parser.add_argument("--processes", type=int, default=(os.cpu_count() or 1) + 1, help="worlds at once")
     options = parser.parse_args()
     total, failed, began = Counter[str](), 0, time.perf_counter()
     with warm_pool(options.processes) as pool:
@@ -52,13 +62,7 @@ def main() -> int:
                 print(f"{error}\nreplay: python -m tests.kills {tasks[future]}\n", file=sys.stderr)
             else:
                 total += future.result()
-    took = time.perf_counter() - began
-    print(
-        f"{total['kills']} kills in {took:.0f} s ({total['kills'] / took:.1f} a second), {len(tasks)} worlds:", end=" "
-    )
-    print(f"{failed} unsound; {total['examined']} examinations, {total['occurrences']} occurrences with one Work each,")
-    print(f"{total['steps']} steps recorded once, {total['repeated']} tries repeated under a higher number;", end=" ")
-    print(f"{total['cpu_ms'] / 1000:.0f} s of processor time")
+    _tell(total, failed, len(tasks), time.perf_counter() - began)
     return 1 if failed else 0
 
 

@@ -14,53 +14,53 @@ from pathlib import Path
 
 from core.storage.opening import open_store
 from core.upkeep.checker import check
-from tests.kills.world import Unsound, World
+from tests.kills.accounts import expect
+from tests.kills.runs import new_world
+from tests.kills.world import World
 
 FRAME_BYTES = 24 + 4096
 HEADER_BYTES = 32
 Facts = frozenset[tuple[str, ...]]
 
 
-def cut_logs(folder: Path, cuts: int, seed: int) -> Counter[str]:
+def cut_logs(cuts: int, seed: int) -> Counter[str]:
     """Make a busy log, cut and damage copies of it; return what was done. Raises `Unsound`."""
-    world = World(folder / "whole", seed)
-    world.begin()
-    world.die_unexamined("worker.turned", 5)
-    whole = world.path
-    log = _log_of(whole).read_bytes()
-    everything = _opened(_copied(whole, log, folder / "all"), world)
-    draw = random.Random(seed)
+    with new_world(seed) as world:
+        world.die_unexamined("worker.turned", 5)
+        _cut_and_damage(world, cuts)
+    return world.did
+
+
+def _cut_and_damage(world: World, cuts: int) -> None:
+    log, copies = _log_of(world.path).read_bytes(), world.folder.with_name("copies")
+    everything = _opened(_copied(world.path, log, copies / "all"), world)
     seen: list[tuple[int, Facts]] = []
     for number in range(cuts):
-        end = draw.randrange(len(log) + 1)
-        facts = _opened(_copied(whole, log[:end], folder / f"cut-{number}"), world)
-        _expect(facts <= everything, f"a log cut at {end} tells what never was")
+        end = world.draw.randrange(len(log) + 1)
+        facts = _opened(_copied(world.path, log[:end], copies / f"cut-{number}"), world)
+        expect(facts <= everything, f"a log cut at {end} tells what never was")
         seen.append((end, facts))
         world.did["cuts"] += 1
     seen.sort(key=lambda pair: pair[0])
     for (_, less), (end, more) in pairwise(seen):
-        _expect(less <= more, f"a log cut at {end} tells less than one that was cut before")
+        expect(less <= more, f"a log cut at {end} tells less than one that was cut before")
     for damage in (_last_frame, _any_frame):
         for number in range(cuts // 4):
-            harmed = damage(log, draw)
-            facts = _opened(_copied(whole, harmed, folder / f"{damage.__name__}-{number}"), world)
-            _expect(facts <= everything, "a damaged log tells what never was")
+            harmed = damage(log, world.draw)
+            facts = _opened(_copied(world.path, harmed, copies / f"{damage.__name__}-{number}"), world)
+            expect(facts <= everything, "a damaged log tells what never was")
             world.did["damages"] += 1
-    shutil.rmtree(folder)
-    return world.did
 
 
-def go_on_after(folder: Path, seed: int) -> Counter[str]:
+def go_on_after(seed: int) -> Counter[str]:
     """Cut the log of a busy worker and let the next one come to rest on what is left. Raises `Unsound`."""
-    world = World(folder, seed)
-    world.begin()
-    world.die_unexamined("worker.turned", 5)
-    log = _log_of(world.path)
-    content = log.read_bytes()
-    log.write_bytes(content[: random.Random(seed).randrange(len(content))])
-    world.path.with_name(f"{world.path.name}-shm").unlink(missing_ok=True)
-    world.come_to_rest(repeated=True)
-    shutil.rmtree(folder)
+    with new_world(seed) as world:
+        world.die_unexamined("worker.turned", 5)
+        log = _log_of(world.path)
+        content = log.read_bytes()
+        log.write_bytes(content[: world.draw.randrange(len(content))])
+        world.path.with_name(f"{world.path.name}-shm").unlink(missing_ok=True)
+        world.come_to_rest(repeated=True)
     return world.did
 
 
@@ -81,13 +81,13 @@ def _opened(path: Path, world: World) -> Facts:
     """Open a database as anybody would, expect it to be sound, and return what it tells of the past."""
     store = open_store(path, clock=world.clock)
     try:
-        _expect(store.faults() == (), f"{path.parent.name} is damaged: {store.faults()}")
+        expect(store.faults() == (), f"{path.parent.name} is damaged: {store.faults()}")
         with store.read() as tx:
             found = check(tx, now=world.clock.now())
             rows = tx.connection.exec_driver_sql(_FACTS).all()
     finally:
         store.close()
-    _expect(not found, f"{path.parent.name}: {[f'{one.code} {one.subject}: {one.message}' for one in found]}")
+    expect(not found, f"{path.parent.name}: {[f'{one.code} {one.subject}: {one.message}' for one in found]}")
     shutil.rmtree(path.parent)
     world.did["opened"] += 1
     return frozenset(tuple(map(str, row)) for row in rows)
@@ -112,8 +112,3 @@ def _harmed(log: bytes, frame: int, draw: random.Random) -> bytes:
     """Return a log with one byte of a frame changed."""
     place = HEADER_BYTES + frame * FRAME_BYTES + draw.randrange(FRAME_BYTES)
     return log[:place] + bytes([log[place] ^ draw.randrange(1, 256)]) + log[place + 1 :]
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise Unsound(otherwise)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 from tests.kills.cuts import cut_logs, go_on_after
-from tests.kills.world import kill_at, kill_at_random
+from tests.kills.runs import be_warm, kill_at, kill_at_random, kill_in_doubt
 
 
 def warm_pool(processes: int, *, fresh: bool = False) -> ProcessPoolExecutor:
@@ -21,33 +18,33 @@ def warm_pool(processes: int, *, fresh: bool = False) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(processes, mp_context=context, max_tasks_per_child=1 if fresh else None)
 
 
-def fast_folder() -> Path:
-    """Return a fresh folder, in memory where there is some: a kill is no power cut."""
-    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - a fresh folder in it
-    return Path(tempfile.mkdtemp(prefix="triggerdeck-kills-", dir=place))
-
-
 def at_places(places: Sequence[str], times: int) -> Counter[str]:
     """Kill at each of these places, in this process's children."""
-    return kill_at(places, fast_folder(), times)
+    return kill_at(places, times)
 
 
 def at_random(seed: int, places: tuple[str, ...], kills: int) -> Counter[str]:
     """Kill as one seed says, in this process's children."""
-    return kill_at_random(seed, places, fast_folder(), kills)
+    return kill_at_random(seed, places, kills)
+
+
+def in_doubt(seed: int, words: Sequence[str]) -> Counter[str]:
+    """Kill in steps of which a person then says these words, in this process's children."""
+    return kill_in_doubt(seed, words)
 
 
 def at_places_harmed(harm: Callable[[], None], places: Sequence[str], times: int) -> Counter[str]:
     """Break something first, then kill at each of these places; for a process of its own."""
+    be_warm()
     harm()
     return at_places(places, times)
 
 
 def at_cuts(seed: int, cuts: int) -> Counter[str]:
     """Cut and damage the log of a busy worker."""
-    return cut_logs(fast_folder(), cuts, seed)
+    return cut_logs(cuts, seed)
 
 
 def at_one_cut(seed: int) -> Counter[str]:
     """Cut the log of a busy worker once, and go on."""
-    return go_on_after(fast_folder(), seed)
+    return go_on_after(seed)
