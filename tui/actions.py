@@ -65,7 +65,7 @@ COMMON: tuple[Action, ...] = (
     Action("help", ("question_mark", "f1"), "help", "Search every key and run it", "app", foot=90),
     Action("palette", ("ctrl+p",), "palette", "Search every action and run it", "app"),
     Action("go_to", ("colon",), "go to", "Go to a place by its name or alias, with a filter", "go"),
-    Action("notifications", ("N",), "notifications", "Show the log of notifications", "app"),
+    Action("notifications", ("N", "f2"), "notifications", "Show the log of notifications", "app"),
     Action("back", ("left_square_bracket",), "back", "Go back to where you were", "go"),
     Action("forward", ("right_square_bracket",), "forward", "Go forward again", "go"),
     Action("last", ("minus",), "last view", "Change between the last two views", "go"),
@@ -75,7 +75,9 @@ COMMON: tuple[Action, ...] = (
     Action("copy", ("y",), "copy", "Copy a name, an id or a command", "file"),
     Action("export", ("x",), "export", "Write what is shown to a file", "file"),
     Action("wide", ("w",), "wide", "Give the list the whole width, or show the detail beside it", "view"),
-    Action("undo", ("u",), "undo", "Undo the last change", "do", writes=True, foot=80),
+    Action("larger", ("plus",), "larger pane", "Give the second pane more room", "view"),
+    Action("smaller", ("underscore",), "smaller pane", "Give the second pane less room", "view"),
+    Action("undo", ("u",), "undo", "Undo the last change", "do", writes=True, foot=3),
     Action("reload", ("ctrl+r",), "reload", "Read everything again", "view"),
     Action("theme", ("ctrl+t",), "dark/light", "Change between the dark and the light theme", "view"),
     Action("lock", ("ctrl+l",), "read-only", "Close or open everything that changes something", "app"),
@@ -95,14 +97,17 @@ TABLE: tuple[Action, ...] = (
     Action("row_last", ("G", "end"), "last", "To the last row", "move", widget=True),
     Action("half_down", ("ctrl+d", "pagedown"), "half a page down", "Half a page down", "move", widget=True),
     Action("half_up", ("ctrl+u", "pageup"), "half a page up", "Half a page up", "move", widget=True),
-    Action("enter_row", ("enter",), "open", "Open the row under the cursor", "move", widget=True),
-    Action("mark", ("space",), "mark", "Mark the row, or take its mark away", "mark", widget=True),
+    Action("enter_row", ("enter",), "open", "Open the row under the cursor", "go", widget=True, foot=9),
+    Action("mark", ("space",), "mark", "Mark the row, or take its mark away", "mark", widget=True, foot=55),
     Action("mark_range", ("V",), "mark range", "Mark from the last marked row to this one", "mark", widget=True),
     Action("mark_all", ("asterisk",), "mark all", "Mark every row of the filter, or none", "mark", widget=True),
-    Action("filter", ("slash",), "filter", "Filter the rows; words, or pairs such as flow:import", "view", foot=50),
+    Action("filter", ("slash",), "filter", "Filter the rows; words, or pairs such as flow:import", "view", foot=6),
+    Action("match_next", ("n",), "next match", "To the next row that shows the words of the last filter", "move"),
+    Action("match_previous", ("N",), "match before", "To the row before; nothing looked for: the notifications",
+           "move", overrides="notifications"),
     Action("sort", ("s",), "sort", "Sort by the next column", "view"),
     Action("sort_reverse", ("S",), "reverse", "Reverse the order", "view"),
-)
+)  # fmt: skip
 
 
 SCROLL: tuple[Action, ...] = (

@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from tui.attention import Attention
-from tui.config import Config, PlaceConfig, load, save
+from tui.config import Config, load, save
 from tui.gateway import Door, Gateway, Refused, StorageLost, start_worker
 from tui.live import Beat, Changed, Live, StatusSeen
 from tui.navigation import BY_MODE, PLACES, History, Location
@@ -53,7 +53,7 @@ class DeckApp(App[None]):
         self.config = load(config_file) if config_file is not None else Config()
         self.door = door
         self.clock = door.clock
-        self.gateway = gateway or Gateway(door.open)
+        self.gateway = gateway or Gateway(door.open, door)
         self.live = Live(self, self.gateway, self.clock)
         self._lives = live
         self.history = History()
@@ -111,7 +111,7 @@ class DeckApp(App[None]):
         if self._config_file is None:
             return ""
         tables = {place.place_id: place for place in self.places() if isinstance(place, TablePlace)}
-        kept = {name: PlaceConfig(place.filter_text, place.sort, place.descending) for name, place in tables.items()}
+        kept = {name: place.kept_config() for name, place in tables.items()}
         return save(self._config_file, Config(self.theme, self.zone_choice, dict(self.config.places) | kept))
 
     def on_beat(self, message: Beat) -> None:
@@ -159,6 +159,18 @@ class DeckApp(App[None]):
         zone = self.mine if self.zone_choice in {"trigger", "mine"} else self.zone_choice
         here = BY_MODE[self.current_mode].number if self.current_mode in BY_MODE else 0
         return FrameFacts(self.status, self.clock.now(), zone, places, here, bool(self.locked))
+
+    @property
+    def undoable(self) -> bool:
+        """Tell whether a change can be taken back."""
+        return "common" in self.__dict__ and self.common.undo is not None
+
+    @property
+    def leaving(self) -> str:
+        """Return what leaving the deck means, in a sentence without an end."""
+        if self.status is None or self.status.worker not in {"running", "draining"}:
+            return "Leave the deck; no worker runs"
+        return "Leave the deck; the worker goes on" if self.worker_kept else "Leave the deck; the worker ends with it"
 
     @property
     def locked(self) -> str:

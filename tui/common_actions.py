@@ -10,12 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.errors import Usage
 from core.views import NotificationRow
+from core.words import counted
 from tui.navigation import PLACES, Location, parse_link
 from tui.present.columns import Column
 from tui.present.lines import Line, Piece, Tone, clean, line
 from tui.present.times import near
-from tui.screens.place import Place
+from tui.screens.place import Exporter, Place
 from tui.widgets.chooser import Chooser, plain_choice
 from tui.widgets.dialog import Confirm, Sheet
 from tui.widgets.zone_picker import zone_picker
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from tui.undo import Undo
 
 ZONE_WORDS = {"trigger": "each Trigger's own zone", "mine": "my zone", "UTC": "UTC"}
+FORMATS = (("csv", "a spreadsheet"), ("json", "a script"))
 SEVERITY: dict[str, Tone] = {"information": "", "warning": "warn", "error": "bad"}
 
 
@@ -155,7 +158,9 @@ class CommonActions:
             Column("help", "does", 30, drop=1, grow=3),
         )
         rows = []
-        for action in place.all_actions():
+        own = {action.id for action in place.ACTIONS}
+        shown = [action for action in place.offered() if not action.hidden]
+        for action in sorted(shown, key=lambda action: action.id not in own):
             reason = place.reason_closed(action)
             words = (Piece(action.title, "faint" if reason else ""),)
             told = (Piece(reason or action.help, "warn" if reason else "dim"),)
@@ -214,30 +219,27 @@ class CommonActions:
 
     def do_export(self) -> None:
         """Offer the formats in which what is shown can be written."""
-        table = self.place.export_rows()
-        if table is None:
+        exporter = self.place.exporter()
+        if exporter is None:
             self.app.flash("there is nothing here to export", "warn")
             return
         name = f"{self.place.place_id}-{self.app.clock.now():%Y%m%d-%H%M%S}"
-        rows = [
-            plain_choice(f"{name}.{kind}", f"{name}.{kind}", (Piece(f"{len(table[1])} rows", "dim"),))
-            for kind in ("csv", "json")
-        ]
-        columns = (Column("file", "file", 30, grow=1), Column("rows", "rows", 12))
+        rows = [plain_choice(f"{name}.{kind}", f"{name}.{kind}", (Piece(words, "dim"),)) for kind, words in FORMATS]
+        columns = (Column("file", "file", 30, grow=1), Column("for", "for", 14))
         self.app.push_screen(
-            Chooser("Export", columns, rows, free=True, hint="enter writes, into this folder"),
-            partial(self._export, table),
+            Chooser("Export", columns, rows, free=True, hint="enter writes · or type another file name"),
+            partial(self._export, exporter),
         )
 
-    def _export(self, table: tuple[tuple[str, ...], list[tuple[Any, ...]]], file: str | None) -> None:
-        if file is None:
-            return
-        try:
-            Path(file).write_text(exported(file, *table), encoding="utf-8")
-        except OSError as fault:
-            self.app.flash(f"{file} cannot be written: {fault.strerror}", "bad")
-        else:
-            self.app.flash(f"wrote {len(table[1])} rows to {Path(file).resolve()}", "ok")
+    def _export(self, exporter: Exporter, file: str | None) -> None:
+        if file is not None:
+            self.app.gateway.ask(
+                self.app,
+                lambda deck: written(file, *exporter(deck)),
+                lambda told: self.app.flash(told, "ok"),
+                group="export",
+                exclusive=False,
+            )
 
     # -- undo and leaving -----------------------------------------------------------------------------------------
 
@@ -274,6 +276,15 @@ def farewell(*, running: bool, kept: bool) -> str | None:
     if kept:
         return "The worker goes on; `triggerdeck worker status` shows it, `triggerdeck worker stop` ends it."
     return "The worker ends with the deck, as soon as the steps that run have ended."
+
+
+def written(file: str, titles: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    """Write rows to a file as its name asks and return what was written, in a sentence."""
+    try:
+        Path(file).write_text(exported(file, titles, rows), encoding="utf-8", newline="")
+    except OSError as fault:
+        raise Usage(f"{file} cannot be written: {fault.strerror}", "name another file") from fault
+    return f"wrote {counted(len(rows), 'row')} to {Path(file).resolve()}"
 
 
 def exported(file: str, titles: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:

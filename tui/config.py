@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 THEMES = ("deck-dark", "deck-light")
+LEAST_PANE, MOST_PANE = 20, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,8 @@ class PlaceConfig:
     filter: str = ""
     sort: str = ""
     descending: bool = False
+    pane: int = 0
+    """The percent that the second pane takes; 0: as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,15 @@ def parse(data: Mapping[str, Any]) -> Config:
 
 
 def _place(name: str, said: Any) -> tuple[PlaceConfig, list[str]]:
-    kinds: dict[str, type] = {"filter": str, "sort": str, "descending": bool}
+    kinds: dict[str, type] = {"filter": str, "sort": str, "descending": bool, "pane": int}
     if not isinstance(said, Mapping):
         return PlaceConfig(), [f"deck.toml: places.{name} must be a table"]
     wrong = [f"deck.toml: places.{name}.{key} is not a setting" for key in said if key not in kinds]
     good: dict[str, Any] = {key: value for key, value in said.items() if key in kinds and type(value) is kinds[key]}
     wrong += [f"deck.toml: places.{name}.{key} has the wrong kind" for key in said if key in kinds and key not in good]
+    if good.get("pane", 0) and not LEAST_PANE <= good["pane"] <= MOST_PANE:
+        wrong.append(f"deck.toml: places.{name}.pane must lie between {LEAST_PANE} and {MOST_PANE}")
+        del good["pane"]
     return PlaceConfig(**good), wrong
 
 
@@ -85,6 +91,7 @@ def dump(config: Config) -> str:
     for name, place in sorted(config.places.items()):
         rows += ["", f"[places.{name}]", f"filter = {_text(place.filter)}", f"sort = {_text(place.sort)}",
                  f"descending = {str(place.descending).lower()}"]  # fmt: skip
+        rows += [f"pane = {place.pane}"] if place.pane else []
     return "\n".join(rows) + "\n"
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from textual.strip import Strip
 from textual.timer import Timer
 
 from tui.actions import GROUPS, Action
-from tui.present.lines import Line, Piece, Tone, clean, join, line, spread, width
+from tui.present.lines import Line, Piece, Tone, clean, clip, join, line, plain, spread, width, wrap
 from tui.present.status import status_line
-from tui.widgets.lines_view import Bar
+from tui.widgets.lines_view import Bar, strip
 
 if TYPE_CHECKING:
     from tui.app import DeckApp
     from tui.screens.place import Place
 
 FLASH_S = 8.0
+FLASH_ROWS = 3
 
 
 class FrameBar(Bar):
@@ -61,33 +63,53 @@ class Crumb(FrameBar):
 
 
 class Flash(FrameBar):
-    """The line above the footer: what just happened; it goes after a few seconds."""
+    """The line above the footer: what just happened; it goes after a few seconds. A long sentence takes more lines."""
 
     ground = "back"
-    _text: Line = ()
+    _said: tuple[str, Tone] = ("", "")
+    _rows: tuple[Line, ...] = ()
     _timer: Timer | None = None
 
     def say(self, text: str, tone: Tone = "") -> None:
-        """Show a sentence for a while."""
+        """Show a sentence for a while; what is bad stays until the next one."""
         mark = {"ok": "✓ ", "warn": "! ", "bad": "✗ "}.get(tone, "")
-        self._text = (Piece(f" {mark}{clean(text)}", tone),)
+        self._said = (f"{mark}{clean(text)}" if text else "", tone)
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(FLASH_S, self._clear) if tone != "bad" else None
-        self.refresh()
+        self._lay()
 
     @property
     def text(self) -> str:
         """Return what is shown."""
-        return "".join(piece.text for piece in self._text).strip()
+        return self._said[0]
 
     def _clear(self) -> None:
-        self._text = ()
+        self._said = ("", "")
+        self._lay()
+
+    def _lay(self) -> None:
+        text, tone = self._said
+        rows = wrap(text, max(self.size.width - 2, 20), tone, "  ")
+        if len(rows) > FLASH_ROWS:
+            rest = " ".join(plain(row).strip() for row in rows[FLASH_ROWS - 1 :])
+            rows = (*rows[: FLASH_ROWS - 1], clip((Piece(f"  {rest}", tone),), max(self.size.width - 2, 20)))
+        self._rows = tuple(line(" ", row) for row in rows)
+        self.styles.height = len(self._rows)
         self.refresh()
 
+    def on_resize(self) -> None:
+        """Break the sentence anew."""
+        self._lay()
+
     def line(self, cells: int) -> Line:  # noqa: ARG002  the Bar cuts it
-        """Return the sentence."""
-        return self._text
+        """Return the sentence's first line."""
+        return self._rows[0] if self._rows else ()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one of the sentence's lines."""
+        row = self._rows[y] if y < len(self._rows) else ()
+        return strip(row, self.size.width, self.app.theme, self.ground)
 
 
 class Footer(FrameBar):
@@ -96,7 +118,7 @@ class Footer(FrameBar):
     def line(self, cells: int) -> Line:
         """Return as many groups as fit, the most wanted first."""
         shown = sorted(
-            (action for action in self.place.all_actions() if self._wanted(action)), key=lambda action: action.foot
+            (action for action in self.place.offered() if self._wanted(action)), key=lambda action: action.foot
         )
         while shown and width(row := footer_line(shown, self.place.closed, typing=self.place.typing)) > cells:
             optional = [action for action in shown if action.id != "help"]

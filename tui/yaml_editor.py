@@ -1,4 +1,4 @@
-"""Own a manifest's way through $EDITOR: out as YAML, the edited one back."""
+"""Own a manifest's way through $EDITOR: out as YAML, the edited one back; a text with a fault is never lost."""
 
 from __future__ import annotations
 
@@ -9,17 +9,35 @@ from textual.app import App
 from core.errors import Usage
 from tui.external import edit_text
 
+FAULT = "# ✗ "
 
-def edit_yaml(app: App[None], manifest: dict[str, Any]) -> dict[str, Any] | None:
-    """Let the person edit a manifest in the editor and return it; None where nothing was changed.
 
-    Raises Usage with one sentence where the editor failed or the text is no YAML mapping.
+class BrokenText(Usage):
+    """The edited text is no manifest; `text` is what was written, to go on from."""
+
+    def __init__(self, message: str, remedy: str, text: str) -> None:
+        super().__init__(message, remedy)
+        self.text = text
+
+
+def edit_yaml(app: App[None], manifest: dict[str, Any], again: str = "") -> tuple[dict[str, Any], str] | None:
+    """Let the person edit a manifest in the editor; return it with its text, None where nothing was changed.
+
+    `again` is a text that was written before and not taken: the person goes on with that one. Raises Usage with one
+    sentence where the editor failed, BrokenText where the text is no YAML mapping.
     """
     before = to_yaml(manifest)
-    after = edit_text(app, before, suffix=".yaml")
+    after = edit_text(app, again or before, suffix=".yaml")
     if after is None:
         raise Usage("the editor could not be started or ended with an error", "set EDITOR to one that works here")
-    return None if after == before else from_yaml(after)
+    text = "".join(row for row in after.splitlines(keepends=True) if not row.startswith(FAULT))
+    return None if text == before else (from_yaml(text), text)
+
+
+def with_faults(text: str, sentences: list[str]) -> str:
+    """Return a text with what is wrong about it in comments at its head."""
+    told = [" ".join(sentence.split()) for sentence in sentences]
+    return "".join(f"{FAULT}{sentence}\n" for sentence in told) + text
 
 
 def to_yaml(manifest: dict[str, Any]) -> str:
@@ -44,7 +62,9 @@ def from_yaml(text: str) -> dict[str, Any]:
     try:
         value = yaml.load(text, Loader=Plain)  # noqa: S506  a SafeLoader with one resolver less
     except yaml.YAMLError as fault:
-        raise Usage(f"this is no YAML: {' '.join(str(fault).split())}", "open it again and mend it") from fault
+        raise BrokenText(
+            f"this is no YAML: {' '.join(str(fault).split())}", "open it again and mend it", text
+        ) from fault
     if not isinstance(value, dict):
-        raise Usage("the file must hold one mapping", "begin with apiVersion, kind, metadata, definition")
+        raise BrokenText("the file must hold one mapping", "begin with apiVersion, kind, metadata, definition", text)
     return value

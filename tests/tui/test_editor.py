@@ -12,6 +12,7 @@ from textual.widgets import Input
 from core.clock import ManualClock
 from tests.tui.driver import Driver, deck_on, opened
 from tui.frame import Crumb
+from tui.present.lines import plain
 from tui.screens.change_dialog import ChangeDialog, ConflictDialog
 from tui.screens.editor import EditorScreen
 from tui.screens.trigger_steering import bare
@@ -19,6 +20,7 @@ from tui.screens.triggers import TriggersPlace
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialog import Confirm
 from tui.widgets.fields import FieldRow
+from tui.widgets.lines_view import LinesView
 
 
 async def edit(driver: Driver, name: str) -> EditorScreen:
@@ -61,7 +63,7 @@ async def test_a_new_trigger_is_written_by_keys_and_stands_in_the_list(database:
 
 async def test_undo_after_creating_takes_the_trigger_away_again(database: Path, clock: ManualClock) -> None:
     async with opened(database, clock) as driver, deck_on(database, clock) as deck:
-        await driver.press("n")
+        await driver.press("a")
         await driver.type("hourly-check")
         await put(driver, "flow", "load")
         await driver.press("ctrl+s", "enter", "u")
@@ -267,3 +269,44 @@ async def test_the_narrow_editor_shows_the_fires_below_the_form(database: Path, 
         await edit(driver, "nightly-import")
         assert any("Cron" in line and "0 30 2 * * ?" in line for line in driver.lines)
         assert "at 02:30" in driver.prose
+
+
+async def test_nobody_is_blamed_for_fields_that_wait_to_be_filled_in(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await driver.press("a")
+        assert fault(driver, "name") == ""
+        assert fault(driver, "flow") == ""
+        await driver.press("ctrl+s")
+        assert "is not a name" in fault(driver, "name")
+
+
+async def test_a_fault_is_shown_whole_however_narrow_the_form(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        await driver.press("a")
+        await driver.type("No Name At All")
+        await driver.settle()
+        told = driver.place.query_one("#row-name .fault")
+        assert told.size.height >= 2
+        assert "use 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit" in driver.prose
+
+
+async def test_a_new_trigger_that_is_off_says_how_to_turn_it_on(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await driver.press("a")
+        await put(driver, "name", "fresh")
+        await put(driver, "flow", "load")
+        await driver.press("ctrl+s", "enter")
+        assert driver.flash == "✓ fresh created, gen 1; it is off, t turns it on · u undoes"
+
+
+async def test_the_change_dialog_tells_the_fires_first_and_a_new_field_on_one_line(
+    database: Path, clock: ManualClock
+) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        await driver.press("a")
+        await put(driver, "name", "fresh")
+        await put(driver, "flow", "load")
+        await driver.press("ctrl+s")
+        rows = [plain(row) for row in driver.screen(ChangeDialog).query_one(LinesView).lines]
+        assert rows[0].startswith("FIRES IN 14 DAYS  +14")
+        assert any(row.split() == ["source.schedule.type", "+", "cron"] for row in rows)

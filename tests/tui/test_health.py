@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +120,41 @@ async def test_the_second_visit_tells_what_happened_since_the_first(on_stage: Op
         stage.app.attention.begin()
         await stage.settle()
         assert stage.flash.startswith("! while you were away (2h): nothing fired · 4 wait for you")
+
+
+async def test_a_worker_that_falls_silent_is_told_as_soon_as_the_first_line_knows(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("6")
+        assert "All is well" in stage.text
+        stage.clock.advance(timedelta(seconds=12))
+        await stage.beat()
+        await stage.look()
+        await stage.beat()
+        assert "worker ! silent 12s" in stage.text
+        assert "No worker runs: nothing fires; S starts one" in stage.text
+        assert "! silent  pid 4711" in stage.text
+        assert not stage.place.why_closed(next(a for a in stage.place.all_actions() if a.id == "start_worker"))
+
+
+@pytest.mark.parametrize(
+    ("health", "told"),
+    [
+        (replace(EMPTY, inbox=1, queue={"waitingForApproval": 1}), ("1 waits for approval", "1 waits for an answer")),
+        (replace(EMPTY, inbox=2, queue={"waitingForInput": 2}), ("2 wait for input", "2 wait for an answer")),
+        (EMPTY, ("nothing is active", "nobody waits for an answer")),
+    ],
+)
+def test_one_is_told_as_one_and_many_as_many(health: Health, told: tuple[str, ...]) -> None:
+    assert all(words in text(health) for words in told)
+
+
+async def test_every_fact_of_the_machinery_can_be_exported(
+    on_stage: OpenStage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with on_stage() as stage:
+        await stage.press("6", "x")
+        await stage.type("json")
+        await stage.press("enter")
+        (file,) = tmp_path.glob("health-*.json")
+        assert {"zone_data", "workers", "lag_p95_ms"} <= {row["fact"] for row in json.loads(file.read_text())}

@@ -142,17 +142,6 @@ async def test_columns_go_in_the_order_of_their_priority_when_it_gets_narrow() -
         assert "NAME" in shown(app)[0]
 
 
-async def test_finding_goes_to_the_next_row_that_shows_the_text_and_around() -> None:
-    async with table_of(40) as (_, table, _pilot):
-        assert table.find("row-3")
-        assert table.row == "row-3"
-        assert table.find("row-3")
-        assert table.row == "row-30"
-        assert table.find("row-3", backwards=True)
-        assert table.row == "row-3"
-        assert not table.find("nothing")
-
-
 async def test_a_key_on_a_later_page_is_found_by_fetching_on() -> None:
     async with table_of(PAGE * 4) as (_, table, pilot):
         table.move_to_key(f"row-{PAGE * 3 + 5}")

@@ -11,8 +11,10 @@ from core.views import TriggerRow
 from tests.tui.desk import trigger_yaml
 from tests.tui.driver import Driver, deck_on, opened
 from tui.frame import Crumb, StatusBar
+from tui.present.lines import plain
 from tui.screens.trigger_screen import TriggerScreen
 from tui.widgets.dialog import Confirm, ShortForm
+from tui.widgets.lines_view import LinesView
 
 
 def names(driver: Driver) -> list[str]:
@@ -88,9 +90,9 @@ async def test_enabling_shows_the_next_fires_and_asks_once(database: Path, clock
     async with opened(database, clock) as driver, deck_on(database, clock) as deck:
         driver.table.move_to_key("default/disk-usage")
         await driver.press("t")
-        driver.screen(Confirm)
+        told = " ".join(plain(row) for row in driver.screen(Confirm).query_one(LinesView).lines)
         assert "Enable disk-usage?" in driver.text
-        assert "28 Mar 2026 13:03:20 Z, Sat 28 Mar 2026 13:03:30 Z" in driver.prose
+        assert "28 Mar 2026 13:03:20 Z, Sat 28 Mar 2026 13:03:30 Z" in told
         await driver.press("n")
         assert deck.trigger("disk-usage").phase == "disabled"
         await driver.press("t", "y")

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.views import FieldChange, FireChange
-from tui.present.lines import Line, Piece, clean, fit, line, wrap
+from tui.present.lines import Line, Piece, Tone, clean, fit, line, width, wrap
 from tui.present.times import full
 
 SERVER = ("uid", "tenantId", "workspaceId", "generation", "eTag", "createdAt", "updatedAt", "executionScope")
@@ -60,24 +60,43 @@ def value_text(value: Any) -> str:
 def change_lines(
     changes: Sequence[FieldChange], fires: FireChange, zone: str, cells: int, notes: Sequence[str] = ()
 ) -> list[Line]:
-    """Return what a save changes: fields, then fires of the coming days."""
-    rows: list[Line] = [line(Piece("FIELDS", "head"))]
+    """Return what a save changes: how many fires of the coming days, the fields, then the fires themselves."""
+    rows: list[Line] = [line(Piece("FIRES IN 14 DAYS  ", "head"), *fire_counts(fires))]
+    for note in notes:
+        rows += wrap(f"· {note}", cells, "warn", "  ")
+    rows += [line(), line(Piece("FIELDS", "head"))]
     if not changes:
         rows.append(line(Piece("  nothing", "dim")))
     for change in changes:
-        rows.append(line(Piece(f"  {clean(change.path.removeprefix('definition.'))}", "strong")))
-        rows += _side("−", change.before, "bad", cells)
-        rows += _side("+", change.after, "ok", cells)
-    rows += [line(), line(Piece("FIRES IN 14 DAYS  ", "head"), *fire_counts(fires))]
+        rows += _field(change, cells)
+    if fires.added or fires.removed or fires.moved:
+        rows += [line(), line(Piece("FIRST OF THEM", "head"))]
     rows += [line(Piece(f"  + {full(at, zone)}", "ok")) for at in fires.added[:5]]
     rows += [line(Piece(f"  − {full(at, zone)}", "bad")) for at in fires.removed[:5]]
     rows += [
         line(Piece(f"  {full(old, zone)} ", "dim"), "→ ", Piece(_moved(old, new, zone), "warn"))
         for old, new in fires.moved[:5]
     ]
-    for note in notes:
-        rows += [line(), *wrap(f"· {note}", cells, "warn", "  ")]
     return rows
+
+
+def _field(change: FieldChange, cells: int) -> list[Line]:
+    """Return one field: on one line where it is new or gone and short, else each side on its own."""
+    path = clean(change.path.removeprefix("definition."))
+    sides = [side for side in (("−", change.before, "bad"), ("+", change.after, "ok")) if side[1] is not None]
+    if len(sides) == 1:
+        mark, value, tone = sides[0]
+        row = line(Piece(f"  {path:<24} ", "strong"), Piece(f"{mark} {value_text(value)}", _tone(tone)))
+        if width(row) <= cells:
+            return [row]
+    rows = [line(Piece(f"  {path}", "strong"))]
+    for mark, value, tone in sides:
+        rows += _side(mark, value, _tone(tone), cells)
+    return rows
+
+
+def _tone(name: str) -> Tone:
+    return "ok" if name == "ok" else "bad"
 
 
 def _moved(old: datetime, new: datetime, zone: str) -> str:
@@ -85,9 +104,7 @@ def _moved(old: datetime, new: datetime, zone: str) -> str:
     return text[16:].strip() if text[:15] == full(old, zone)[:15] else text
 
 
-def _side(mark: str, value: Any, tone: Any, cells: int) -> list[Line]:
-    if value is None:
-        return []
+def _side(mark: str, value: Any, tone: Tone, cells: int) -> list[Line]:
     return [line("    ", row) for row in wrap(f"{mark} {value_text(value)}", max(cells - 4, 10), tone, "  ")[:4]]
 
 

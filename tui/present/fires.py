@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from core.views import SchedulePreview
 from tui.present.times import offset, short_zone, zone
 
 
@@ -27,6 +28,23 @@ def rows(fires: Iterable[Fire]) -> list[tuple[str, ...]]:
     ordered = sorted(fires, key=lambda fire: (fire.nominal_at, fire.trigger))
     return [
         (fire.trigger, fire.namespace, _utc(fire.nominal_at), _local(fire), fire.time_zone or "UTC") for fire in ordered
+    ]
+
+
+FIRE_TITLES = ("nominalAt", "dueAt", "wall", "zone", "notes")
+
+
+def fire_table(preview: SchedulePreview) -> list[tuple[str, ...]]:
+    """Return previewed fires as text, for a file; a wall time that yields none has no instant."""
+    return [
+        (
+            _utc(fire.nominal_at) if fire.nominal_at else "",
+            _utc(fire.due_at) if fire.due_at else "",
+            fire.wall,
+            fire.zone,
+            "; ".join(fire.notes),
+        )
+        for fire in preview.fires
     ]
 
 

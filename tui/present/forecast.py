@@ -5,12 +5,13 @@ Counts come from `core.views.Timeline`; nothing here computes a fire time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from core.views import Timeline, TimelineLane
 from core.words import counted
-from tui.present.bars import heat
+from tui.present.bars import BARS, heat
 from tui.present.lines import Line, Piece, Tone, clean, fit, line
 
 SPANS: tuple[timedelta, ...] = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7), timedelta(days=30))
@@ -19,6 +20,7 @@ _HOUR_S = 3600
 _DAY_S = 86400
 SOLID, OPEN, SKIP, FAIL, PAUSE = "●", "○", "⊘", "✕", "‖"
 GAP, TWICE = "⟂", "∥"
+NARROW = 3
 _MARKS: dict[str, Piece] = {
     "failed": Piece(FAIL, "bad"),
     "skipped": Piece(SKIP, "warn"),
@@ -84,6 +86,20 @@ def midnight(at: datetime, zone: tzinfo) -> datetime:
     """Return the instant at which the local day of `at` begins."""
     local = at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     return local.astimezone(at.tzinfo)
+
+
+def held_order(timeline: Timeline, uids: Sequence[str]) -> Timeline:
+    """Return the timeline with the lanes that were known before in their order, new ones after them."""
+    place = {uid: at for at, uid in enumerate(uids)}
+    lanes = sorted(timeline.lanes, key=lambda lane: place.get(lane.uid, len(place)))
+    return replace(timeline, lanes=tuple(lanes))
+
+
+def lanes_words(first: int, shown: int, total: int) -> str:
+    """Return how many lanes there are, and which of them are shown where not all are."""
+    if shown >= total:
+        return counted(total, "trigger")
+    return f"triggers {first + 1:,}–{first + shown:,} of {total:,}"
 
 
 def slot_start(timeline: Timeline, slot: int) -> datetime:
@@ -178,6 +194,15 @@ def cursor_words(timeline: Timeline, slot: int, zone: tzinfo, cells: int) -> str
     return head + _names(firing, max(8, cells - len(head)))
 
 
+def cursor_lines(timeline: Timeline, slot: int, area: tzinfo, cells: int) -> tuple[Line, ...]:
+    """Return what fires in the slot under the cursor, as the line below the strip."""
+    words = cursor_words(timeline, slot, area, cells - 2)
+    marks = transition_slots(timeline)
+    note = f" · the clock changes here ({marks[slot]})" if slot in marks else ""
+    head, _, rest = words.partition("  ")
+    return (line(" ", Piece(head, "strong"), "  ", rest, Piece(note, "warn")),)
+
+
 def _mark_words(timeline: Timeline, slot: int) -> str:
     marked = [(clean(lane.name), kind) for lane in timeline.lanes for at, kind in lane.marks if at == slot]
     return "".join(f" · {name} {kind}" for name, kind in marked[:3])
@@ -235,6 +260,8 @@ def heat_cell(count: int, top: int, cells: int) -> Piece:
     if not count:
         return Piece("·".center(cells), "faint")
     shade = _SHADES[min(len(_SHADES) - 1, count * len(_SHADES) // (top + 1))]
+    if cells < NARROW and top > 9:  # figures would run into each other: a bar says as much
+        return Piece(BARS[min(7, (count * 8 - 1) // top)].ljust(cells), shade)
     return Piece(short_count(count, cells).center(cells), shade)
 
 

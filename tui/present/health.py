@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -193,6 +196,12 @@ def _when(text: str, now: datetime) -> str:
     except ValueError:
         return text
     return near(at if at.tzinfo else at.replace(tzinfo=UTC), now, "UTC", seconds=True) + "Z"
+
+
+def facts(health: Health) -> Iterator[tuple[str, str]]:
+    """Yield every fact as name and value, for a file."""
+    for name, value in asdict(health).items():
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def beat_age(health: Health, now: datetime) -> timedelta | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 from core.views import ChainLink, OccurrenceRow, OccurrenceView
 from core.words import duration
 from tui.present.lines import Line, Piece, Tone, clean, line, width, wrap
-from tui.present.times import DASH, near, offset, zone
+from tui.present.times import DASH, localised, near, offset, zone
 
 OUTCOME_TONES: dict[str, Tone] = {
     "submitted": "ok", "pending": "busy", "joined": "ok", "deferred": "busy",
@@ -39,7 +38,6 @@ REASONS: dict[str, str] = {
     "input_invalid": "the input does not fit the flow",
     "schedule_invalid": "the schedule is not valid",
 }
-_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d+)?Z")
 KINDS = {"scheduled": "sched", "manual": "manual", "event": "event", "backfill": "backfill"}
 _PREFIXED = frozenset({"concurrency_skip", "paused", "denied", "missed"})
 WORK_MARKS: dict[str, Piece] = {
@@ -160,6 +158,11 @@ def chain_words(view: OccurrenceView, zone_name: str, cells: int) -> tuple[Line,
     return tuple(_in_lines([_link_words(link, zone_name) for link in view.chain], cells))
 
 
+def chain_table(view: OccurrenceView) -> list[tuple[str, ...]]:
+    """Return the links of a decision as text, with instants in UTC, for a file."""
+    return [(link.title, link.at.isoformat() if link.at else "", link.state, link.detail) for link in view.chain]
+
+
 def _link_words(link: ChainLink, zone_name: str) -> Line:
     title = clean(link.title)
     if link.state == "info" and link.at:
@@ -185,17 +188,6 @@ def sentence(view: OccurrenceView, zone_name: str) -> str:
     """Return core's sentence, its instants in the display zone, as a sentence begins."""
     text = localised(view.sentence, zone_name)
     return text[:1].upper() + text[1:]
-
-
-def localised(text: str, zone_name: str) -> str:
-    """Return a text with each RFC 3339 instant of UTC put into the display zone."""
-    return _INSTANT.sub(lambda match: _local(match[0], zone_name), text)
-
-
-def _local(text: str, zone_name: str) -> str:
-    at = datetime.fromisoformat(text)
-    there = at.astimezone(zone(zone_name))
-    return f"{there.day} {there:%b} {there:%H:%M:%S} {offset(at, zone_name)}"
 
 
 def indented(text: str, cells: int, tone: Tone = "") -> tuple[Line, ...]:

@@ -65,22 +65,37 @@ def head_lines(view: ActionView, now: datetime, zone_name: str, cells: int) -> t
         rows += [part for text in view.message.splitlines() for part in wrap(text, cells)]
     left = duration((row.expires_at - now).total_seconds())
     until = f"{near(row.expires_at.replace(second=0), now, zone_name)} {offset(row.expires_at, zone_name)}"
-    rows += wrap(f"asked by {view.asked_by} {ago(row.created_at, now)} ago · expires in {left} ({until})", cells, "dim")
+    rows += wrap(f"asked by {asker(view)} {ago(row.created_at, now)} ago · expires in {left} ({until})", cells, "dim")
     if view.holds_up:
         rows += wrap(f"holds up {', '.join(view.holds_up)}", cells, "warn")
     return tuple(rows)
 
 
+def verb(decision: str) -> str:
+    """Return what answering with a decision is called."""
+    return VERBS.get(decision, decision)
+
+
+def plain_keys(view: ActionView) -> str:
+    """Return the keys that answer a question without values: `a confirms it, r declines it`."""
+    return ", ".join(f"{key} to {verb(decision)}" for key, decision in zip("ar", view.decisions, strict=False))
+
+
 def answer_keys(view: ActionView) -> Line:
     """Return the keys that answer this question, by their own words."""
     agree, *refuse = view.decisions
-    parts = [Piece(f"{VERBS.get(agree, agree)} ", "dim"), Piece("a", "key")]
+    parts = [Piece(f"{verb(agree)} ", "dim"), Piece("a", "key")]
     if refuse:
         note = ", with a reason" if view.row.kind == "approvalRequired" else ""
-        parts += [Piece(f"   {VERBS.get(refuse[0], refuse[0])}{note} ", "dim"), Piece("r", "key")]
+        parts += [Piece(f"   {verb(refuse[0])}{note} ", "dim"), Piece("r", "key")]
     if view.schema.get("properties"):
         parts += [Piece("   fill in ", "dim"), Piece("enter", "key"), Piece(" and send ", "dim"), Piece("^s", "key")]
     return line(*parts)
+
+
+def asker(view: ActionView) -> str:
+    """Return who asks as people know it: trigger and step, and the Work's short name."""
+    return f"{clean(view.row.trigger_name)} › {clean(view.row.step_id)}" if view.row.trigger_name else view.asked_by
 
 
 def answered(row: ActionRow) -> str:

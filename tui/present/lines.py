@@ -127,15 +127,30 @@ def _split_hits(piece: Piece, needle: str) -> Iterable[Piece]:
 
 
 def wrap(text: str, cells: int, tone: Tone = "", indent: str = "") -> tuple[Line, ...]:
-    """Break text at blanks into lines of at most `cells`; `indent` opens every line after the first."""
-    rows: list[Line] = []
-    current = ""
+    """Break text at blanks into lines of at most `cells`; `indent` opens every line after the first.
+
+    A word that is longer than a line is broken too: nothing that a person must read is lost.
+    """
+    cells = max(cells, cell_len(indent) + 2)
+    rows: list[str] = []
+    current, fresh = "", True
     for word in clean(text).split(" "):
-        trial = f"{current} {word}" if current else word
-        if current and cell_len(trial) > cells:
-            rows.append((Piece(current, tone),))
-            current = indent + word
-        else:
-            current = trial
-    rows.append((Piece(current, tone),))
-    return tuple(clip(row, cells) for row in rows)
+        trial = f"{current}{'' if fresh else ' '}{word}"
+        if not fresh and cell_len(trial) > cells:
+            rows.append(current)
+            trial = indent + word
+        while cell_len(trial) > cells:
+            head = _head(trial, cells)
+            rows.append(head)
+            trial = indent + trial[len(head) :]
+        current, fresh = trial, False
+    return tuple((Piece(row, tone),) for row in (*rows, current))
+
+
+def _head(text: str, cells: int) -> str:
+    """Return the longest beginning of a text that fits into `cells`, wide characters whole."""
+    at = 0
+    for at, _ in enumerate(text, 1):
+        if cell_len(text[: at + 1]) > cells:
+            break
+    return text[:at]

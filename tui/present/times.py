@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from pathlib import Path
@@ -13,8 +14,7 @@ import tzdata
 from core.words import duration
 
 DASH = "—"
-
-
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d+)?Z")
 DATA = Path(tzdata.__file__).parent
 
 
@@ -94,6 +94,17 @@ def full(instant: datetime | None, zone_name: str) -> str:
         return DASH
     there = instant.astimezone(zone(zone_name))
     return f"{there:%a} {there.day:2} {there:%b %Y %H:%M:%S} {offset(instant, zone_name)}"
+
+
+def localised(text: str, zone_name: str) -> str:
+    """Return a text with each RFC 3339 instant of UTC put into the display zone."""
+    return _INSTANT.sub(lambda match: _local(match[0], zone_name), text)
+
+
+def _local(text: str, zone_name: str) -> str:
+    at = datetime.fromisoformat(text)
+    there = at.astimezone(zone(zone_name))
+    return f"{there.day} {there:%b} {there:%H:%M:%S} {offset(at, zone_name)}"
 
 
 def until(instant: datetime | None, now: datetime) -> str:

@@ -48,8 +48,13 @@ def _next(view: TriggerView, now: datetime, zone: str, cells: int) -> list[Line]
     if at is None:
         words = {"disabled": "off: nothing fires until it is enabled (t)", "completed": "its last time has passed"}
         return [line(Piece(words.get(view.phase, "no next time"), "dim"))]
+    held = view.pause is not None and (view.pause.until_at is None or at < view.pause.until_at)
     rows = [
-        line("     ", Piece(countdown(at, now), "strong"), Piece("   until next", "dim")),
+        line(
+            "     ",
+            Piece(countdown(at, now), "dim" if held else "strong"),
+            Piece("   until a time that is only recorded as paused" if held else "   until next", "dim"),
+        ),
         line(Piece("     " + full(at, zone) + f"  {short_zone(zone)}", "dim")),
     ]
     if zone != "UTC":

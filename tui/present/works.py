@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from core.views import ACTIVE_WORK, ChainLink, WorkRow, WorkView
+from core.views import ACTIVE_WORK, ChainLink, LogRow, WorkRow, WorkView
 from core.words import duration
 from tui.present import gantt
 from tui.present.bars import share
@@ -159,6 +160,11 @@ def event_lines(events: tuple[ChainLink, ...], now: datetime, zone_name: str, ce
         rows.append(line(start, first))
         rows.extend(line(" " * 36, part) for part in more)
     return tuple(rows) or ((Piece(" nothing has happened yet", "dim"),),)
+
+
+def log_table(rows: Sequence[LogRow]) -> list[tuple[str, ...]]:
+    """Return log lines as text, with instants in UTC, for a file."""
+    return [(f"{row.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z", row.step_id, row.stream, row.text) for row in rows]
 
 
 def local(at: datetime, zone_name: str) -> str:

@@ -14,7 +14,7 @@ How a place is added:
    - `renew()`: ask for what is shown again. It is called on the first show, on changes and on return,
    - `beat(now)`: called once a second while shown; draw countdowns from `now`, never from a wall clock,
    - `arrive(location)`: a deep link: take its `filter`, open its `key`,
-   - `headless()`: the command line that shows the same, for `y`; `export_rows()` for `x`.
+   - `headless()`: the command line that shows the same, for `y`; `exporter()` for `x`.
 
 3. Ask the deck with `self.ask(lambda deck: deck.works(query, offset=0, limit=100), self._got, group="work.rows")`: the
    call runs in a thread, `_got` on the screen. A newer question of the same group replaces an older one. Refusals are

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -17,23 +17,25 @@ from core.views import FireChange, FlowRow, Runtimes, SchedulePreview
 from tui.actions import Action
 from tui.present.columns import Column
 from tui.present.diff import fire_counts
-from tui.present.draft import Draft, begun, fresh, look, placed
+from tui.present.draft import Draft, begun, fresh, placed
 from tui.present.field_hints import flow_hint, json_hint, zone_hint
 from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, line, wrap
 from tui.present.overlap import overlap_lines
 from tui.present.times import full
-from tui.screens.editor_saving import Saving
+from tui.screens.editor_outside import Outside
+from tui.screens.panes import Panes
 from tui.screens.trigger_steering import bare
 from tui.widgets.chooser import Choice, Chooser, plain_choice
 from tui.widgets.dialog import Confirm, Sheet
 from tui.widgets.lines_view import LinesView
-from tui.widgets.schedule_fields import DraftForm
+from tui.widgets.schedule_fields import DraftForm, field_of
 from tui.widgets.zone_picker import zone_picker
 
 if TYPE_CHECKING:
     from core.deck import Deck
 
+FILLED_IN = frozenset({"name", "flow", "every", "at"})
 LIVE_DELAY_S = 0.08
 CHECK_DELAY_S = 0.3
 
@@ -42,11 +44,12 @@ EDITING: tuple[Action, ...] = (
     Action("editor", ("f4", "E"), "$EDITOR", "Edit as YAML in $EDITOR; checked on return", "do", foot=2),
     Action("revert", ("f8",), "revert", "Go back to what is stored", "do", foot=4),
     Action("fires", ("f5", "p"), "test", "Show fifty fires of the expression", "view", foot=3),
-    Action(
-        "transition", ("f6", "T"), "transition", "Show the fires around the next change of the clocks", "view", foot=3
-    ),
-    Action("discard", (), "cancel", "Leave without saving: escape", "do", hidden=True),
-)
+    Action("transition", ("f6", "T"), "clocks", "Show the fires around the next change of the clocks", "view", foot=5),
+    Action("test_flow", ("f7",), "test run", "Run the Flow once now with this input, marked as a test", "do",
+           writes=True, foot=6),
+    Action("write_flow", ("f9",), "flow", "Write the Flow in $EDITOR, or a new one where none is named", "do",
+           writes=True, foot=7),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,11 @@ class LiveAnswer:
     runtimes: Runtimes | None = None
 
 
-class EditorScreen(Saving):
+class EditorScreen(Outside):
     """One Trigger being written; nothing is stored before the change was seen and confirmed."""
 
     place_id = "editor"
+    live_kinds = frozenset({"flow"})
     heading = "Trigger"
     ACTIONS = EDITING
     CSS_PATH = "editor.tcss"
@@ -77,6 +81,7 @@ class EditorScreen(Saving):
         self.live: LiveAnswer | None = None
         self._after: datetime | None = None
         self._faults: tuple[Fault, ...] = ()
+        self._touched: set[str] = set()
 
     @property
     def is_new(self) -> bool:
@@ -111,9 +116,9 @@ class EditorScreen(Saving):
 
     def renew(self) -> None:
         """Read what is edited, once; later changes elsewhere are told when saving. A new Trigger waits for nothing."""
+        self.ask(lambda deck: deck.flows(), self._know_flows, group="editor.flows")
         if self.draft is not None:
             return
-        self.ask(lambda deck: deck.flows(), self._know_flows, group="editor.flows")
         if self._trigger:
             name, namespace = self._trigger, self._namespace
             self.ask(
@@ -153,6 +158,7 @@ class EditorScreen(Saving):
 
     def on_draft_form_edited(self, message: DraftForm.Edited) -> None:
         """Take an edit and think about it."""
+        self._touched.add(message.key)
         if self.draft is not None:
             draft = self.draft.put(message.key, message.text)
             if self.is_new and message.key == "type":
@@ -227,14 +233,6 @@ class EditorScreen(Saving):
         limit = int(most) if most.isdecimal() else None
         return overlap_lines(self.live.runtimes, fires, self.draft.text("concurrencyPolicy"), limit, cells)
 
-    def flow_named(self) -> tuple[str, str] | None:
-        """Return name and namespace of the Flow that the draft names, None where it names none."""
-        target = look(self.draft.manifest, "definition.target.flow") if self.draft else None
-        if not isinstance(target, Mapping) or not target.get("name"):
-            return None
-        here = self.draft.text("namespace") if self.draft else ""
-        return str(target["name"]), str(target.get("namespace") or here or self.deck_app.door.namespace)
-
     def _ask_check(self) -> None:
         if self.draft is not None and not self.draft.texts:
             text = json.dumps(bare(dict(self.draft.manifest)))
@@ -253,7 +251,13 @@ class EditorScreen(Saving):
         if self.draft is not None:
             rule = self.live.preview.faults if self.live is not None else ()
             found = (*(fault.under("definition.source.schedule") for fault in rule), *self._faults)
-            self.form.show_faults(found, self.draft.faults())
+            self.form.show_faults(filter(self._is_told, found), self.draft.faults())
+
+    def _is_told(self, fault: Fault) -> bool:
+        """Tell whether a fault is shown: nobody is blamed for a field of a new Trigger that waits to be filled in."""
+        key = field_of(fault)
+        waits = self.is_new and key in FILLED_IN and not self._refused_once
+        return not (waits and key not in self._touched and self.draft is not None and not self.draft.text(key))
 
     # -- pickers --------------------------------------------------------------------------------------------------
 
@@ -269,7 +273,9 @@ class EditorScreen(Saving):
             Column("used", "used by", 8),
         )
         rows = [self._flow_choice(flow) for flow in self.flows]
-        self.app.push_screen(Chooser("Flow", columns, rows, current=message.text), partial(self._picked, message.key))
+        empty = "nothing matches" if rows else "no Flow yet: esc, then f9 writes the first one"
+        chooser = Chooser("Flow", columns, rows, current=message.text, empty=empty)
+        self.app.push_screen(chooser, partial(self._picked, message.key))
 
     def _flow_choice(self, flow: FlowRow) -> Choice:
         name, active = self._flow_name(flow), f"v{flow.active_version}" if flow.active_version else "none"
@@ -300,6 +306,15 @@ class EditorScreen(Saving):
             return f"{action.title}: nothing has changed"
         return ""
 
+    def worded(self, action: Action) -> Action:
+        """Call the way out what it is here."""
+        return replace(super().worded(action), title="cancel") if action.id == "down_up" else super().worded(action)
+
+    def panes(self) -> Panes:
+        """Return the fires and the form, side by side where there is room."""
+        side: Literal["width", "height"] = "width" if self.has_class("wide") else "height"
+        return Panes(self.query_one("#fires"), self.form, side)
+
     def do_revert(self) -> None:
         """Go back to what is stored."""
         if self.draft is not None:
@@ -326,28 +341,6 @@ class EditorScreen(Saving):
             self.app.push_screen(Sheet(title, lambda cells: preview_lines(preview, now, mine, cells)))
 
         self.ask(lambda deck: deck.preview(schedule, after=after, count=count), show, group="editor.fires")
-
-    def do_editor(self) -> None:
-        """Edit as YAML in $EDITOR and take the result."""
-        from tui.yaml_editor import edit_yaml
-
-        if self.draft is None:
-            return
-        text = json.loads(json.dumps(bare(dict(self.draft.manifest))))
-        try:
-            edited = edit_yaml(self.app, text)
-        except TriggerdeckError as refusal:
-            self.flash(refusal.sentence(), "bad")
-            return
-        if edited is None:
-            self.flash("nothing was changed in $EDITOR")
-            return
-        owned = {
-            key: value for key, value in (self.draft.base.get("metadata") or {}).items() if key not in text["metadata"]
-        }
-        merged = {**self.draft.manifest, **edited, "metadata": {**owned, **(edited.get("metadata") or {})}}
-        self.take(Draft(self.draft.base, merged), show=True)
-        self.flash("taken from $EDITOR; ctrl+s shows the change and saves", "ok")
 
     def unsaved(self) -> bool:
         """Tell whether leaving would lose something."""

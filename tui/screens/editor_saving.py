@@ -37,6 +37,7 @@ class Saving(Place):
     draft: Draft | None = None
     generation = 0
     base_manifest: Mapping[str, Any] = {}
+    _refused_once = False
 
     @property
     def is_new(self) -> bool:
@@ -63,6 +64,7 @@ class Saving(Place):
         """Ask what the save would change, and show it."""
         if self.draft is None:
             return
+        self._refused_once = True
         if self.draft.texts:
             self.flash("; ".join(f"{key} {fault}" for key, fault in self.draft.faults().items()), "bad")
             return
@@ -93,7 +95,9 @@ class Saving(Place):
     def _stored(self, applied: tuple[Applied, ...]) -> None:
         saved = applied[0]
         word = "created" if saved.action == "created" else "saved"
-        told = f"{saved.name} {word}, gen {saved.generation} · u undoes"
+        enabled = bool(look(self.draft.manifest, "definition.enabled")) if self.draft else True
+        off = "" if enabled else "; it is off, t turns it on"
+        told = f"{saved.name} {word}, gen {saved.generation}{off} · u undoes"
         self.deck_app.offer_undo(Undo(word, partial(_undo_save, saved, None if self.is_new else self.base_manifest)))
         self.dismiss()
         self.deck_app.saved(saved, told)

@@ -13,7 +13,7 @@ from tui.actions import Action
 from tui.gateway import start_worker, stop_worker
 from tui.present import health as present
 from tui.present.lines import Line
-from tui.screens.place import Place
+from tui.screens.place import Exporter, Place
 from tui.widgets.dialog import Confirm
 from tui.widgets.pane import Pane
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.deck import Deck
 
 EVERY_S = 5
+ALIVE = frozenset({"running", "draining"})
 
 
 class HealthPlace(Place):
@@ -79,7 +80,7 @@ class HealthPlace(Place):
     def beat(self, now: datetime) -> None:  # noqa: ARG002  ages ask for the time themselves
         """Let ages grow; ask again now and then, since heartbeats are no changes."""
         self._beats += 1
-        if self._beats % EVERY_S == 0:
+        if self._beats % EVERY_S == 0 or self._outrun:
             self.renew()
         else:
             self._draw()
@@ -92,9 +93,15 @@ class HealthPlace(Place):
 
     @property
     def runs(self) -> bool:
-        """Tell whether a worker runs."""
-        known = self._health.workers if self._health else ()
-        return any(worker.state in {"running", "draining"} for worker in known)
+        """Tell whether a worker runs, by what the frame's first line says."""
+        status = self.deck_app.status
+        return status is not None and status.worker in ALIVE
+
+    @property
+    def _outrun(self) -> bool:
+        """Tell whether the first line knows better by now whether a worker runs than what is shown."""
+        shown = any(worker.state in ALIVE for worker in self._health.workers) if self._health else False
+        return self._health is not None and self.deck_app.status is not None and shown != self.runs
 
     def why_closed(self, action: Action) -> str:
         """Say why a key cannot work now."""
@@ -127,7 +134,11 @@ class HealthPlace(Place):
 
     def headless(self) -> str:
         """Return the command that shows the same."""
-        return "triggerdeck worker status"
+        return "triggerdeck doctor"
+
+    def exporter(self) -> Exporter:
+        """Return what writes every fact of the machinery as name and value."""
+        return lambda deck: (("fact", "value"), list(present.facts(deck.health())))
 
 
 def _start(deck: Deck) -> str:

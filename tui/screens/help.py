@@ -63,7 +63,7 @@ class HelpScreen(ModalScreen[str | None]):
     def __init__(self, place: Place) -> None:
         super().__init__()
         self._place = place
-        shown = [action for action in place.all_actions() if not action.hidden]
+        shown = [action for action in place.offered() if not action.hidden]
         own = {action.id for action in place.ACTIONS}
         self._actions = sorted(shown, key=lambda action: (action.id not in own, GROUPS.index(action.group)))
         self._found = list(self._actions)

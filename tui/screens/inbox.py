@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,10 @@ from tui.navigation import Location
 from tui.present import inbox
 from tui.present.columns import Column
 from tui.present.filters import later
-from tui.present.history import localised, short_id, stamp
+from tui.present.history import short_id, stamp
 from tui.present.lines import Line, Piece, line
+from tui.present.times import localised
+from tui.screens.panes import Panes
 from tui.screens.table_place import TablePlace
 from tui.widgets.chooser import Chooser, plain_choice
 from tui.widgets.lines_view import LinesView
@@ -71,6 +74,10 @@ class InboxPlace(TablePlace[ActionRow]):
                 yield SchemaForm(id="form")
                 yield LinesView(id="keys")
 
+    def panes(self) -> Panes:
+        """Return the question and the list, side by side where there is room."""
+        return Panes(self.query_one("#question"), self.table, "width" if self.has_class("wide") else "height")
+
     # -- the list -------------------------------------------------------------------------------------------------
 
     def fetch(self, deck: Deck, offset: int, limit: int) -> Page[ActionRow]:
@@ -100,7 +107,6 @@ class InboxPlace(TablePlace[ActionRow]):
 
     def rows_came(self) -> None:
         """Show the question under the cursor."""
-        self.say_empty()
         self.on_row_table_cursor_moved()
 
     def on_row_table_cursor_moved(self) -> None:
@@ -162,6 +168,17 @@ class InboxPlace(TablePlace[ActionRow]):
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
+    def worded(self, action: Action) -> Action:
+        """Name the keys by what they do with this question; what its kind does not take is not offered in the foot."""
+        if self._view is None or action.id not in {"approve", "send", "reject", "enter_row"}:
+            return super().worded(action)
+        agree, *refuse = self._view.decisions
+        if action.id == "enter_row":
+            return replace(action, title="fill in", foot=9 if self._view.schema.get("properties") else 0)
+        if action.id == "reject":
+            return replace(action, title=inbox.verb(refuse[0])) if refuse else replace(action, foot=0, hidden=True)
+        return replace(action, title=inbox.verb(agree))
+
     def why_closed(self, action: Action) -> str:
         """Say why a key cannot work on this question."""
         own = {each.id for each in self.ACTIONS}
@@ -186,7 +203,7 @@ class InboxPlace(TablePlace[ActionRow]):
         if fields:
             fields[0].entry.focus()
         elif self._view is not None:
-            self.flash("this question needs no values: a answers it, r refuses it")
+            self.flash(f"this question needs no values: {inbox.plain_keys(self._view)}")
 
     def do_send(self) -> None:
         """Agree, from inside the form."""

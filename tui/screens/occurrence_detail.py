@@ -13,7 +13,7 @@ from tui.actions import Action
 from tui.navigation import Location
 from tui.present import history
 from tui.present.lines import Line, Piece, clean, line
-from tui.screens.place import Place
+from tui.screens.place import Exporter, Place
 from tui.widgets.pane import Pane
 
 
@@ -93,6 +93,11 @@ class OccurrenceDetail(Place):
         if self._view:
             row = self._view.row
             self.deck_app.go(Location("triggers", f"{row.namespace}/{row.trigger_name}"))
+
+    def exporter(self) -> Exporter:
+        """Return what writes the links of the chain."""
+        identity = self._identity
+        return lambda deck: (("link", "at", "state", "detail"), history.chain_table(deck.occurrence(identity)))
 
     def location(self) -> Location:
         """Return the link to this occurrence."""

@@ -17,9 +17,10 @@ from tui.present import history
 from tui.present.columns import Column
 from tui.present.filters import instant, occurrence_query
 from tui.present.lines import Line, Piece, clean, line
-from tui.present.times import full, short_zone
+from tui.present.times import full, localised, short_zone
+from tui.screens.panes import Panes
 from tui.screens.table_place import TablePlace
-from tui.widgets.dialog import Blank, ShortForm
+from tui.widgets.dialog import Blank, Sheet, ShortForm
 from tui.widgets.pane import Pane
 from tui.widgets.row_table import RowTable
 
@@ -61,6 +62,11 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
         self.following = False
         self._view: OccurrenceView | None = None
 
+    def panes(self) -> Panes | None:
+        """Return the chain and the table above it."""
+        why = self.query_one("#why", Pane)
+        return Panes(why, self.table, "height") if why.display else None
+
     # -- rows -----------------------------------------------------------------------------------------------------
 
     def body(self) -> ComposeResult:
@@ -99,7 +105,6 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
 
     def rows_came(self) -> None:
         """Stay at the newest while following, and tell why the row under the cursor is as it is."""
-        self.say_empty()
         if self.following:
             self.table.move(0)
         self._tell_why()
@@ -233,11 +238,10 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
 
     def _tell_why_not(self, answer: WhyNot, zone: str) -> None:
         if answer.occurrence is not None:
-            self.flash(answer.sentence)
             self._open(answer.occurrence.id)
             return
-        self.query_one("#why", Pane).show(lambda cells: _why_not_lines(answer, zone, cells))
-        self.flash(answer.sentence)
+        title = f"{answer.trigger_name}, {full(answer.at, zone)}"
+        self.app.push_screen(Sheet(title, lambda cells: _why_not_lines(answer, zone, cells)))
 
     def headless(self) -> str:
         """Return the command that lists the same."""
@@ -249,6 +253,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
                 ("outcome", query.outcome),
                 ("reason", query.reason),
                 ("since", query.since),
+                ("until", query.until),
             )
             if value
         ]
@@ -266,10 +271,16 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
 
 def _why_not_lines(answer: WhyNot, zone: str, cells: int) -> tuple[Line, ...]:
     return (
-        *history.indented(history.localised(answer.sentence, zone), cells, "strong"),
+        (),
+        *history.indented(_sentence(localised(answer.sentence, zone)), cells, "strong"),
+        (),
         line(Piece(" before   ", "dim"), full(answer.previous_nominal, zone)),
         line(Piece(" after    ", "dim"), full(answer.next_nominal, zone)),
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _shell(value: object) -> str:

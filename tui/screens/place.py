@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -17,15 +18,21 @@ from tui.frame import Crumb, Flash, Footer, StatusBar
 from tui.live import Beat, Changed
 from tui.navigation import Location
 from tui.present.lines import Line, Tone
+from tui.present.times import localised
 from tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
     from core.deck import Deck
     from core.views import Changes
     from tui.app import DeckApp
+    from tui.gateway import Sooner
+    from tui.screens.panes import Panes
 
 Answer = TypeVar("Answer")
 WIDE = 100
+ExportTable = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+"""Titles and rows of a table that goes into a file."""
+Exporter = Callable[["Deck"], ExportTable]
 
 
 class Place(Screen[Any]):
@@ -38,6 +45,8 @@ class Place(Screen[Any]):
     closed: frozenset[str] = frozenset()
     typing: ClassVar[bool] = False
     """Whether text fields hold the keys here, so that the footer names only keys that work in them."""
+    pane_share = 0
+    """The percent that the second pane takes, 0 where nobody chose it."""
     _stale = True
 
     def __init__(self) -> None:
@@ -88,8 +97,8 @@ class Place(Screen[Any]):
                 self.query_one(bar).renew()
 
     def flash(self, text: str, tone: Tone = "") -> None:
-        """Say a sentence above the footer."""
-        self.query_one(Flash).say(text, tone)
+        """Say a sentence above the footer, its instants in the display zone."""
+        self.query_one(Flash).say(localised(text, self.zone_for(None)), tone)
 
     @property
     def deck_app(self) -> DeckApp:
@@ -118,9 +127,11 @@ class Place(Screen[Any]):
         failed: Callable[[TriggerdeckError], None] | None = None,
         group: str = "ask",
         exclusive: bool = True,
+        sooner: Sooner[Answer] | None = None,
     ) -> None:
-        """Ask the deck in a thread; `then` gets the answer on this screen."""
-        self.deck_app.gateway.ask(self, call, then, failed=failed, group=group, exclusive=exclusive)
+        """Ask the deck in a thread; `then` gets the answer on this screen, after one that `sooner` may give."""
+        gateway = self.deck_app.gateway
+        gateway.ask(self, call, then, failed=failed, group=group, exclusive=exclusive, sooner=sooner)
 
     def soon(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
         """Call once things have been quiet for `delay_s`; a newer call of the same name takes the older one's place."""
@@ -151,6 +162,20 @@ class Place(Screen[Any]):
         if doer is not None:
             doer()
 
+    def offered(self) -> tuple[Action, ...]:
+        """Return the actions as footer, help and palette tell them here and now."""
+        return tuple(self.worded(action) for action in self.all_actions())
+
+    def worded(self, action: Action) -> Action:
+        """Return an action in the words that fit what is shown; `foot` 0 leaves it out of the footer."""
+        if action.id == "quit":
+            return replace(action, help=self.deck_app.leaving)
+        if action.id == "undo" and not self.deck_app.undoable:
+            return replace(action, foot=0)
+        if action.id == "down_up" and self in self.app.screen_stack[1:]:
+            return replace(action, title="back", foot=3)
+        return action
+
     def run_widget_action(self, action: Action) -> None:
         """Do an action that a widget binds, as its key would."""
         if self.focused is not None:
@@ -160,8 +185,10 @@ class Place(Screen[Any]):
         """Return why an action cannot work now; empty where it can."""
         if action.writes and self.deck_app.locked:
             return f"{action.title}: {self.deck_app.locked}"
-        if action.id == "wide" and not self.query(".detail"):
-            return "wide: nothing stands beside what is shown"
+        if action.id == "undo" and not self.deck_app.undoable:
+            return "undo: there is nothing to undo"
+        if action.id in {"wide", "larger", "smaller"} and self.panes() is None:
+            return f"{action.title}: nothing stands beside what is shown"
         return self.why_closed(action)
 
     def why_closed(self, action: Action) -> str:  # noqa: ARG002  places answer for their own actions
@@ -172,6 +199,24 @@ class Place(Screen[Any]):
         """Close this screen where it stands upon another one."""
         if len(self.app.screen_stack) > 1:
             self.dismiss()
+
+    def panes(self) -> Panes | None:
+        """Return the second pane and what it shares the room with, None where none is in sight."""
+        return None
+
+    def do_larger(self) -> None:
+        """Give the second pane more room."""
+        self._resize_pane(1)
+
+    def do_smaller(self) -> None:
+        """Give the second pane less room."""
+        self._resize_pane(-1)
+
+    def _resize_pane(self, by: int) -> None:
+        from tui.screens.panes import resize
+
+        if reason := resize(self, by):
+            self.flash(reason, "warn")
 
     def scroll_lines(self, by: int) -> None:
         """Scroll the lines of this screen."""
@@ -208,6 +253,10 @@ class Place(Screen[Any]):
         wide = self.size.width >= WIDE
         self.set_class(wide, "wide")
         self.set_class(not wide, "narrow")
+        if self.pane_share:
+            from tui.screens.panes import lay
+
+            lay(self)
 
     def on_changed(self, message: Changed) -> None:
         """Renew when something that is shown here changed."""
@@ -267,6 +316,6 @@ class Place(Screen[Any]):
         """Return the command line that shows the same."""
         return ""
 
-    def export_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
-        """Return titles and rows for `x`, None where there is nothing to write."""
+    def exporter(self) -> Exporter | None:
+        """Return what reads titles and rows for `x` in a thread, None where there is nothing to write."""
         return None

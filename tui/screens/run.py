@@ -17,7 +17,8 @@ from tui.present import gantt, works
 from tui.present.history import short_id
 from tui.present.lines import Line, Piece, join, line, spread
 from tui.screens import work_actions
-from tui.screens.place import Place
+from tui.screens.panes import Panes
+from tui.screens.place import Exporter, Place
 from tui.widgets.dialog import Blank, ShortForm
 from tui.widgets.log_view import LogView
 from tui.widgets.pane import Pane
@@ -25,6 +26,7 @@ from tui.widgets.pane import Pane
 TABS = ("steps", "log", "io", "events")
 _TITLES = {"steps": "Steps", "log": "Log", "io": "Input/Output", "events": "Events"}
 LOG_PAGE = 1000
+LOG_TITLES = ("at", "step", "stream", "text")
 
 
 class TabBar(FrameBar):
@@ -154,7 +156,8 @@ class RunDetail(Place):
         if view is not None:
             pane = self.query_one("#steps", Pane)
             pane.show(lambda cells: (*gantt.step_lines(view.steps, self.now, cells), *works.remarks(view, cells)[:-1]))
-            pane.styles.max_height = max(3, min(len(pane.lines) + 1, self.size.height // 2))
+            if not self.pane_share:
+                pane.styles.max_height = max(3, min(len(pane.lines) + 1, self.size.height // 2))
 
     def zone_changed(self) -> None:
         """Draw times in the new zone."""
@@ -168,6 +171,7 @@ class RunDetail(Place):
         for each in TABS:
             self.set_class(each == tab, f"-{each}")
         self.query_one(f"#{'log' if tab == 'steps' else tab}").focus()
+        self.redraw_frame()
         self.query_one(TabBar).refresh()
 
     def do_next_tab(self) -> None:
@@ -266,6 +270,15 @@ class RunDetail(Place):
         """Go to its question."""
         if self.row:
             work_actions.open_question(self, self.row.id)
+
+    def panes(self) -> Panes | None:
+        """Return the log and the steps above it, where both are in sight."""
+        return Panes(self.log_view, self.query_one("#steps", Pane), "height") if self.tab == "steps" else None
+
+    def exporter(self) -> Exporter:
+        """Return what writes the whole log."""
+        identity = self._identity
+        return lambda deck: (LOG_TITLES, works.log_table(work_actions.whole_log(deck, identity)))
 
     def location(self) -> Location:
         """Return the link to this Work."""

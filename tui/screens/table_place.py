@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -12,8 +14,9 @@ from textual.widget import Widget
 from tui.actions import COMMON, TABLE, Action, settled
 from tui.frame import Flash
 from tui.navigation import Location
+from tui.present import matches
 from tui.present.columns import Column
-from tui.present.lines import Line, Piece, clean, line
+from tui.present.lines import Line, Piece, clean, line, plain
 from tui.screens.place import Place
 from tui.widgets.row_table import RowTable
 
@@ -22,10 +25,14 @@ if TYPE_CHECKING:
     from core.errors import Fault
     from core.views import Page
     from tui.config import PlaceConfig
+    from tui.gateway import Sooner
+    from tui.screens.panes import Panes
+    from tui.screens.place import Exporter, ExportTable
     from tui.widgets.filter_input import FilterInput
 
 Row = TypeVar("Row")
 MARKED_MOST = 10_000
+EXPORTED_MOST = 100_000
 
 
 class TablePlace(Place, Generic[Row]):
@@ -34,14 +41,17 @@ class TablePlace(Place, Generic[Row]):
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
     SORTS: ClassVar[tuple[str, ...]] = ()
     EMPTY: ClassVar[str] = "nothing here"
+    BULK: ClassVar[bool] = False
+    """Whether the place's keys do something to many marked rows; elsewhere marks only narrow what is exported."""
     FILTER_HELP: ClassVar[str] = "words, or pairs such as flow:import"
+    _stale = False  # the table fetches its first rows itself
 
     def __init__(self) -> None:
         super().__init__()
         self.filter_text = ""
         self.sort = self.SORTS[0] if self.SORTS else ""
         self.descending = False
-        self._pending: Location | None = None
+        self.sought: tuple[str, ...] = ()
 
     @classmethod
     @cache
@@ -55,12 +65,27 @@ class TablePlace(Place, Generic[Row]):
             self.filter_text = config.filter
         if config.sort in self.SORTS:
             self.sort, self.descending = config.sort, config.descending
+        self.pane_share = config.pane
+
+    def kept_config(self) -> PlaceConfig:
+        """Return what is remembered of this list."""
+        from tui.config import PlaceConfig
+
+        return PlaceConfig(self.filter_text, self.sort, self.descending, self.pane_share)
+
+    def worded(self, action: Action) -> Action:
+        """Leave marks out of the footer where nothing is done to many."""
+        return replace(action, foot=0) if action.id == "mark" and not self.BULK else super().worded(action)
 
     # -- for subclasses -------------------------------------------------------------------------------------------
 
     def fetch(self, deck: Deck, offset: int, limit: int) -> Page[Row]:
         """Return rows in the present filter and order; runs in a thread."""
         raise NotImplementedError
+
+    def sooner(self) -> Sooner[Page[Row]] | None:
+        """Return what may show the first rows before the deck is open, if anything can."""
+        return None
 
     def cells(self, row: Row) -> tuple[Line, ...]:
         """Return one line per column."""
@@ -99,6 +124,13 @@ class TablePlace(Place, Generic[Row]):
                 pane.add_class("detail")
                 yield pane
 
+    def panes(self) -> Panes | None:
+        """Return detail and table where they stand side by side."""
+        from tui.screens.panes import Panes
+
+        beside = next((pane for pane in self.query(".detail").results(Widget) if pane.display), None)
+        return Panes(beside, self.table, "width") if beside is not None else None
+
     @property
     def table(self) -> RowTable[Row]:
         """Return the table."""
@@ -134,10 +166,12 @@ class TablePlace(Place, Generic[Row]):
             lambda deck: self.fetch(deck, offset, limit),
             lambda page: self._got(table, page, epoch),
             group=f"{self.place_id}.rows.{offset}",
+            sooner=self.sooner() if offset == 0 else None,
         )
 
     def _got(self, table: RowTable[Row], page: Page[Row], epoch: int) -> None:
         table.put_page(page, epoch)
+        self.say_empty()
         self.rows_came()
         self.redraw_frame()
 
@@ -196,8 +230,9 @@ class TablePlace(Place, Generic[Row]):
             self.flash(fault, "warn")
             return
         self.filter_text = text.strip()
-        words = [word for word in self.filter_text.split() if ":" not in word and "~" not in word]
-        self.table.needle = words[0] if words else ""
+        words = [word.lower() for word in self.filter_text.split() if ":" not in word and "~" not in word]
+        self.sought = tuple(words) or self.sought
+        self.table.needle = self.sought[0] if self.sought else ""
         self.table.reset()
         self.redraw_frame()
 
@@ -207,8 +242,49 @@ class TablePlace(Place, Generic[Row]):
             self.table.set_marks(frozenset())
         elif self.filter_text:
             self.set_filter("")
+        elif self.table.needle:
+            self.sought, self.table.needle = (), ""
+            self.table.refresh()
         else:
             super().do_down_up()
+
+    def do_match_next(self) -> None:
+        """Go to the next row that shows what was looked for."""
+        self._match(1)
+
+    def do_match_previous(self) -> None:
+        """Go to the row before that shows what was looked for; without that, to the notifications."""
+        if self.sought:
+            self._match(-1)
+        else:
+            self.deck_app.common.do_notifications()
+
+    def _match(self, step: int) -> None:
+        if not self.sought:
+            self.flash("nothing was looked for yet: / takes words", "warn")
+            return
+        words, start, total = self.sought, self.table.cursor, self.table.total or 0
+        self.ask(
+            partial(self._search, words, start, total, step),
+            partial(self._matched, words),
+            group=f"{self.place_id}.match",
+        )
+
+    def _search(self, words: tuple[str, ...], start: int, total: int, step: int, deck: Deck) -> int | None:
+        """Return the index of the row to go to; runs in a thread."""
+        return matches.find(
+            lambda offset, limit: self.fetch(deck, offset, limit).rows,
+            lambda row: matches.shows(self.cells(row), words),
+            start,
+            total,
+            step,
+        )
+
+    def _matched(self, words: tuple[str, ...], index: int | None) -> None:
+        if index is None:
+            self.flash(f"no other row shows {' '.join(words)!r}", "warn")
+        else:
+            self.table.move(index)
 
     def do_sort(self) -> None:
         """Order by the next of the place's orders."""
@@ -237,8 +313,12 @@ class TablePlace(Place, Generic[Row]):
         """Return the link to this filter."""
         return Location(self.place_id, "", self.filter_text)
 
-    def export_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
-        """Return the columns and the loaded rows as text."""
+    def exporter(self) -> Exporter | None:
+        """Return what reads the marked rows, or every row of the filter, for `x`; runs in a thread."""
+        marked = self.table.marked_rows()
+        return lambda deck: self.export_table(marked or self.fetch(deck, 0, EXPORTED_MOST).rows)
+
+    def export_table(self, rows: Sequence[Row]) -> ExportTable:
+        """Return the columns and the rows as text."""
         titles = tuple(column.title.lower() for column in self.COLUMNS)
-        rows = [tuple("".join(piece.text for piece in cell) for cell in self.cells(row)) for row in self.table.loaded()]
-        return titles, rows
+        return titles, [tuple(plain(cell).strip() for cell in self.cells(row)) for row in rows]

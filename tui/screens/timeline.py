@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
+from functools import partial
 
 from textual.app import ComposeResult
 
 from core.errors import TriggerdeckError
-from core.views import Timeline, TriggerQuery
-from tui.actions import Action
+from core.views import Timeline, TimelineLane, TriggerQuery
 from tui.live import Changed
 from tui.navigation import Location
 from tui.present import forecast
@@ -17,14 +17,17 @@ from tui.present.fires import own_time
 from tui.present.lines import Line, Piece, clean, line
 from tui.present.times import offset, short_zone, zone
 from tui.screens.place import Place
+from tui.screens.timeline_counts import LANES, Counted, count_lanes
 from tui.screens.timeline_fires import Fires, fires_between, write
+from tui.screens.timeline_keys import KEYS
 from tui.widgets.chooser import Chooser, plain_choice
 from tui.widgets.dialog import Blank, ShortForm
 from tui.widgets.heat_strip import HeatStrip
 from tui.widgets.lines_view import LinesView
 
 RECOUNT_S = 1.0
-LANES = 500
+NONE_YET = "no trigger yet: press 1, then a, to write the first one"
+NO_MATCH = "no trigger matches this filter; esc takes it away"
 
 
 class TimelinePlace(Place):
@@ -34,24 +37,7 @@ class TimelinePlace(Place):
     place_id = "timeline"
     heading = "Timeline"
     live_kinds = frozenset({"trigger", "occurrence", "work"})
-    ACTIONS = (
-        Action("slot_left", ("h", "left"), "earlier", "Move the cursor to the slot before", "move"),
-        Action("slot_right", ("l", "right"), "later", "Move the cursor to the next slot", "move"),
-        Action("lane_down", ("j", "down"), "lane down", "Move the cursor to the next lane or day", "move"),
-        Action("lane_up", ("k", "up"), "lane up", "Move the cursor to the lane or day before", "move"),
-        Action("lane_first", ("g", "home"), "first lane", "To the first lane", "move"),
-        Action("lane_last", ("G", "end"), "last lane", "To the last lane", "move"),
-        Action("page_left", ("H", "ctrl+u", "pageup"), "window before", "Show the window before", "move"),
-        Action("page_right", ("L", "ctrl+d", "pagedown"), "next window", "Show the next window", "move"),
-        Action("closer", ("plus", "equals_sign"), "closer", "Show a shorter time", "view", foot=20),
-        Action("farther", ("minus",), "farther", "Show a longer time", "view", foot=21,
-               overrides="last"),
-        Action("now", ("n",), "now", "Back to the present", "view", foot=22),
-        Action("busiest", ("full_stop",), "busiest", "Go to the slot with the most fires", "view", foot=24),
-        Action("list_slot", ("enter",), "list", "List what fires in the slot under the cursor", "go", foot=10),
-        Action("open_trigger", ("T",), "trigger", "Go to the trigger of the lane", "go", foot=30),
-        Action("lanes", ("slash",), "filter", "Show only lanes that match words", "view", foot=50),
-    )  # fmt: skip
+    ACTIONS = KEYS
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,6 +46,12 @@ class TimelinePlace(Place):
         self.filter_text = ""
         self._timeline: Timeline | None = None
         self._want_slot_of: datetime | None = None
+        self._want_lane: int | None = None
+        self._order: list[str] = []
+        self._shown_span = self.span
+        self._first = 0
+        self._total = 0
+        self._counting = False
 
     def body(self) -> ComposeResult:
         """Yield the strip and what stands under its cursor."""
@@ -88,7 +80,8 @@ class TimelinePlace(Place):
         if shown is None:
             return (self.heading,)
         there = shown.from_at.astimezone(zone(self.zone_name))
-        when = f"{forecast.span_words(self.span)} from {there:%a %d %b %H:%M} {short_zone(self.zone_name)}"
+        span = forecast.span_words(self._shown_span)
+        when = f"{span} from {there:%a %d %b %H:%M} {short_zone(self.zone_name)}"
         return (self.heading, f"{when} {offset(shown.from_at, self.zone_name)}")
 
     def crumb_filter(self) -> Line:
@@ -96,10 +89,12 @@ class TimelinePlace(Place):
         return line(Piece("▏filter: ", "dim"), Piece(clean(self.filter_text), "accent")) if self.filter_text else ()
 
     def crumb_note(self) -> Line:
-        """Return how many lanes there are."""
+        """Return how many lanes there are, which of them are shown, and that more is being counted."""
         shown = self._timeline
-        more = "+" if shown and len(shown.lanes) >= LANES else ""
-        return line(Piece(f"{len(shown.lanes)}{more} triggers ", "dim")) if shown else ()
+        if shown is None:
+            return ()
+        told = forecast.lanes_words(self._first, len(shown.lanes), self._total)
+        return line(Piece("counting … ", "busy") if self._counting else "", Piece(f"{told} ", "dim"))
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -122,23 +117,33 @@ class TimelinePlace(Place):
         at = self._around or self.now
         window = forecast.window_around(at, self.span, self.strip.slot_cells, zone(self.zone_name))
         query = TriggerQuery(text=self.filter_text, sort="name" if self.filter_text else "next")
-        self.ask(
-            lambda deck: deck.timeline(window.from_at, window.to_at, slots=window.slots, query=query, limit=LANES),
-            self._got,
-            failed=self._lost,
-            group="timeline",
-        )
+        self._counting = True
+        self.redraw_frame()
+        count = partial(count_lanes, window, query, self._first)
+        self.ask(count, partial(self._got, self.span), failed=self._lost, group="timeline")
 
     def _lost(self, refusal: TriggerdeckError) -> None:
+        self._counting = False
         self.query_one("#cursor", LinesView).show((line(Piece(f" {refusal.sentence()}", "bad")),))
 
-    def _got(self, timeline: Timeline) -> None:
+    def _got(self, span: timedelta, counted: Counted) -> None:
         first = self._timeline is None
         kept = self._want_slot_of or (None if first else self._cursor_at())
-        self._timeline, self._want_slot_of = timeline, None
-        self.strip.put(timeline, zone(self.zone_name), calendar=forecast.is_calendar(self.span))
+        timeline = forecast.held_order(counted.timeline, self._order)
+        self._timeline, self._want_slot_of, self._total, self._counting = timeline, None, counted.total, False
+        self._order, self._shown_span = [lane.uid for lane in timeline.lanes], span
+        self.strip.whole = len(timeline.lanes) >= counted.total
+        self.strip.empty = NO_MATCH if self.filter_text else NONE_YET
+        self.strip.put(timeline, zone(self.zone_name), calendar=forecast.is_calendar(span))
+        if self._want_lane is not None:
+            self.strip.move_lane(self._want_lane - self.strip.lane)
+            self._want_lane = None
         self.strip.go_slot(self._slot_of(kept) if kept else forecast.now_slot(timeline) or 0)
         self.redraw_frame()
+
+    @property
+    def _lanes(self) -> tuple[TimelineLane, ...]:
+        return self._timeline.lanes if self._timeline else ()
 
     def _cursor_at(self) -> datetime | None:
         return forecast.slot_start(self._timeline, self.strip.slot) if self._timeline else None
@@ -157,7 +162,7 @@ class TimelinePlace(Place):
         if shown is not None:
             slot, area = self.strip.slot, zone(self.zone_name)
             self.query_one("#cursor", LinesView).show(
-                lambda cells: _cursor_lines(shown, slot, area, cells) if shown.lanes else ()
+                lambda cells: forecast.cursor_lines(shown, slot, area, cells) if shown.lanes else ()
             )
 
     # -- moving ---------------------------------------------------------------------------------------------------
@@ -197,20 +202,38 @@ class TimelinePlace(Place):
         self._shift(1, 1)
 
     def do_lane_down(self) -> None:
-        """Move to the next lane or day."""
-        self.strip.move_lane(1)
+        """Move to the next lane or day; from the last lane, to the lanes after."""
+        if not self.strip.calendar and self.strip.lane >= len(self._lanes) - 1:
+            self._show_lanes(self._first + LANES, 0)
+        else:
+            self.strip.move_lane(1)
 
     def do_lane_up(self) -> None:
-        """Move to the lane or day before."""
-        self.strip.move_lane(-1)
+        """Move to the lane or day before; from the first lane, to the lanes before."""
+        if not self.strip.calendar and self.strip.lane == 0:
+            self._show_lanes(self._first - LANES, LANES - 1)
+        else:
+            self.strip.move_lane(-1)
 
     def do_lane_first(self) -> None:
-        """Move to the first lane."""
+        """Move to the first lane of all."""
         self.strip.move_lane(-LANES)
+        self._show_lanes(0, 0)
 
     def do_lane_last(self) -> None:
-        """Move to the last lane."""
+        """Move to the last lane of all."""
         self.strip.move_lane(LANES)
+        self._show_lanes((max(self._total, 1) - 1) // LANES * LANES, LANES - 1)
+
+    def _show_lanes(self, first: int, lane: int) -> None:
+        """Show another stretch of lanes, if there is one, with the cursor on its lane."""
+        if 0 <= first < self._total and first != self._first:
+            self._first, self._want_lane = first, lane
+            self.renew()
+
+    def on_heat_strip_opened(self) -> None:
+        """List what fires where it was clicked twice."""
+        self.do_list_slot()
 
     def do_closer(self) -> None:
         """Show a shorter time around the cursor."""
@@ -258,7 +281,7 @@ class TimelinePlace(Place):
 
     def set_filter(self, text: str) -> None:
         """Show only lanes that match."""
-        self.filter_text = text.strip()
+        self.filter_text, self._first, self._order = text.strip(), 0, []
         self.renew()
 
     def do_down_up(self) -> None:
@@ -340,9 +363,12 @@ class TimelinePlace(Place):
         start = max(shown.now, shown.from_at)
         self.ask(
             lambda deck: write(file, fires_between(deck, shown, start, shown.to_at, None), shown.now),
-            lambda sentence: self.flash(sentence, "ok"),
+            lambda sentence: self.flash(sentence + self._left_out(), "ok"),
             group="timeline.export",
         )
+
+    def _left_out(self) -> str:
+        return "" if self.strip.whole else f"; of {forecast.lanes_words(self._first, len(self._lanes), self._total)}"
 
     def headless(self) -> str:
         """Return the command that shows the same."""
@@ -358,11 +384,3 @@ class TimelinePlace(Place):
 
 
 _KINDS = (("ics", "a calendar program"), ("csv", "a spreadsheet"), ("json", "a script"))
-
-
-def _cursor_lines(timeline: Timeline, slot: int, area: tzinfo, cells: int) -> tuple[Line, ...]:
-    words = forecast.cursor_words(timeline, slot, area, cells - 2)
-    marks = forecast.transition_slots(timeline)
-    note = f" · the clock changes here ({marks[slot]})" if slot in marks else ""
-    head, _, rest = words.partition("  ")
-    return (line(" ", Piece(head, "strong"), "  ", rest, Piece(note, "warn")),)

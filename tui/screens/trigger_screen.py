@@ -10,9 +10,11 @@ from core.errors import TriggerdeckError
 from core.views import TriggerView
 from tui.actions import SCROLL
 from tui.navigation import Location
+from tui.present.fires import FIRE_TITLES, fire_table
 from tui.present.lines import Piece, line
 from tui.present.trigger_detail import detail_lines
 from tui.screens.editor import EditorScreen
+from tui.screens.place import Exporter
 from tui.screens.trigger_steering import STEERING, Steering, Target
 from tui.screens.triggers import show_preview
 from tui.widgets.lines_view import LinesView
@@ -88,6 +90,11 @@ class TriggerScreen(Steering):
     def do_its_work(self) -> None:
         """Go to its Work."""
         self.deck_app.go(Location("work", "", f"trigger:{self._trigger}"))
+
+    def exporter(self) -> Exporter:
+        """Return what writes its coming fires."""
+        name, namespace = self._trigger, self._namespace
+        return lambda deck: (FIRE_TITLES, fire_table(deck.preview_trigger(name, count=100, namespace=namespace)))
 
     def location(self) -> Location:
         """Return the link to this Trigger."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.errors import TriggerdeckError
+from core.words import counted
 from tui.actions import Action
 from tui.present.times import full
 from tui.screens.place import Place
@@ -16,7 +16,7 @@ from tui.undo import Undo
 
 if TYPE_CHECKING:
     from core.deck import Deck
-    from core.views import Effect
+    from core.views import Effect, PauseView
 
 STEERING: tuple[Action, ...] = (
     Action("run", ("r",), "run", "Run the Trigger now; its schedule does not move", "do", writes=True, foot=1),
@@ -95,7 +95,7 @@ class Steering(Place):
     def do_run(self) -> None:
         """Run now; many ask first."""
         targets = self.targets()
-        act = partial(self._bulk, targets, "run", lambda deck, t: deck.run(t.name, namespace=t.namespace), None)
+        act = partial(self._bulk, targets, "started", lambda deck, t: deck.run(t.name, namespace=t.namespace), None)
         self._sure(targets, f"Run {len(targets)} Triggers now?", "Each starts one Work now.", "run", act)
 
     def do_toggle(self) -> None:
@@ -141,29 +141,38 @@ class Steering(Place):
 
         targets = self.targets()
         if all(target.phase == "paused" for target in targets):
-            self._bulk(targets, "resumed", lambda deck, t: deck.resume(t.name, t.namespace), None)
+            held: dict[str, PauseView] = {}
+            again = ("paused again", partial(_pause_again, held))
+            self._bulk(targets, "resumed", partial(_resume, held), again)
             return
         what = targets[0].name if len(targets) == 1 else f"{len(targets)} Triggers"
-        blanks = (
+        blanks = (  # the zone in which a bare time is read stands in the first line of the screen
             Blank("note", "Note: why, for whoever sees it later", hint="storage is being moved", check=_check_note),
             Blank(
-                "until", "Until: empty for open, or 90m, 12h, 2026-03-29T06:00Z", hint="open", check=self._check_until
+                "until",
+                "Until: empty for open, or 90m, 12h, 16:00, 2026-03-29T06:00Z",
+                hint="open",
+                check=self._check_until,
             ),
         )
         self.app.push_screen(ShortForm(f"Pause {what}", blanks, do="pause"), partial(self._paused, targets))
 
     def _check_until(self, text: str) -> str:
+        from tui.present.filters import later
+
         if not text:
             return ""
-        at = pause_end(text, self.now)
+        at = later(text, self.now, self.zone_for(None))
         if at is None:
-            return "cannot be read; write 90m, 12h, 3d or an instant"
+            return "cannot be read; write 90m, 12h, 3d, 16:00 or an instant"
         return "" if at > self.now else "lies in the past"
 
     def _paused(self, targets: tuple[Target, ...], values: dict[str, str] | None) -> None:
+        from tui.present.filters import later
+
         if values is None:
             return
-        end = pause_end(values["until"], self.now) if values["until"] else None
+        end = later(values["until"], self.now, self.zone_for(None)) if values["until"] else None
         note = values["note"]
         self._bulk(targets, "paused", lambda deck, t: deck.pause(t.name, note=note, until=end, namespace=t.namespace),
                    ("resumed", lambda deck, t: deck.resume(t.name, t.namespace)))  # fmt: skip
@@ -190,7 +199,7 @@ class Steering(Place):
 
     def _told_deleted(self, result: tuple[BulkResult, tuple[str, ...]]) -> None:
         bulk, manifests = result
-        self._tell("deleted", bulk)
+        self._tell("deleted", bulk, undo=True)
         if bulk.done:
             self.deck_app.offer_undo(Undo("delete", partial(_apply_all, manifests)))
         self.renew()
@@ -221,24 +230,36 @@ class Steering(Place):
         )
 
     def _done(self, word: str, undo: tuple[str, Callable[[Deck, Target], Effect]] | None, result: BulkResult) -> None:
-        self._tell(word, result)
+        self._tell(word, result, undo=undo is not None)
         if undo is not None and result.done:
             targets = tuple(target for target, _ in result.done)
             self.deck_app.offer_undo(Undo(word, partial(_undo_all, targets, *undo)))
         self.renew()
 
-    def _tell(self, word: str, result: BulkResult) -> None:
+    def _tell(self, word: str, result: BulkResult, *, undo: bool) -> None:
         if result.refused:
-            self.flash(
-                "; ".join(result.refused[:3])
-                + (f" and {len(result.refused) - 3} more" if len(result.refused) > 3 else ""),
-                "bad",
-            )
+            done = f"{counted(len(result.done), 'Trigger')} {word}; " if result.done else ""
+            more = f" and {len(result.refused) - 3} more" if len(result.refused) > 3 else ""
+            self.flash(done + "; ".join(result.refused[:3]) + more, "bad")
         elif len(result.done) == 1:
             _, effect = result.done[0]
             self.flash(" ".join((effect.message, *effect.notices)), "ok")
         else:
-            self.flash(f"{len(result.done)} Triggers {word} · u undoes", "ok")
+            self.flash(f"{counted(len(result.done), 'Trigger')} {word}{' · u undoes' if undo else ''}", "ok")
+
+
+def _resume(held: dict[str, PauseView], deck: Deck, target: Target) -> Effect:
+    """End a pause and keep what it was, for undoing."""
+    pause = deck.trigger(target.name, target.namespace).pause
+    effect = deck.resume(target.name, target.namespace)
+    if pause is not None:
+        held[target.key] = pause
+    return effect
+
+
+def _pause_again(held: dict[str, PauseView], deck: Deck, target: Target) -> Effect:
+    pause = held[target.key]
+    return deck.pause(target.name, note=pause.note, until=pause.until_at, namespace=target.namespace)
 
 
 def names_of(targets: Sequence[Target]) -> str:
@@ -248,16 +269,6 @@ def names_of(targets: Sequence[Target]) -> str:
 
 def _check_note(text: str) -> str:
     return "" if text else "say why"
-
-
-def pause_end(text: str, now: datetime) -> datetime | None:
-    """Read the end of a pause: a length from now, or an instant."""
-    from tui.present.filters import since
-
-    back = since(text, now)
-    if back is None:
-        return None
-    return now + (now - back) if text[-1:].lower() in "mhdw" and text[:-1].isdigit() else back
 
 
 def _next_fires(targets: tuple[Target, ...], deck: Deck) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from core.deck import Deck
     from core.errors import TriggerdeckError
     from core.views import Page, SchedulePreview, TriggerRow, TriggerView
+    from tui.gateway import Door, Sooner
+    from tui.screens.flow_writing import FlowWriter
+    from tui.screens.place import ExportTable
 
 DETAIL_DELAY_S = 0.06
+EXPORTED = ("namespace", "name", "phase", "schedule", "timeZone", "flow", "nextNominalAt", "nextDueAt", "lastOutcome")
 
 
 class TriggersPlace(TablePlace["TriggerRow"], Steering):
@@ -36,7 +40,8 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
     live_kinds = frozenset({"trigger", "occurrence", "work", "flow"})
     ACTIONS = (
         *STEERING,
-        Action("new", ("a", "n"), "new", "Write a new Trigger", "do", writes=True, foot=5),
+        Action("new", ("a",), "new", "Write a new Trigger", "do", writes=True, foot=5),
+        Action("write_flow", ("F",), "flow", "Write the Trigger's Flow in $EDITOR, or a new one", "do", writes=True),
         Action("clone", ("c",), "clone", "Write a new Trigger that begins as a copy of this one", "do", writes=True),
     )
     COLUMNS = (
@@ -48,7 +53,8 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         Column("recent", "last", 10, drop=3, grow=1, most=20, sort="last", newest_right=True),
     )
     SORTS = ("next", "name", "last", "phase")
-    EMPTY = "no Trigger matches; a writes a new one, escape takes the filter away"
+    EMPTY = "no Trigger yet: a writes the first one, F a Flow for it to run"
+    BULK = True
     FILTER_HELP = "enabled  flow~import  tag:nightly  phase:degraded  words …"
 
     def __init__(self) -> None:
@@ -68,6 +74,19 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         query, _ = parse_filter(self.filter_text, sort=self.sort, descending=self.descending)  # type: ignore[arg-type]  # one of SORTS
         return deck.triggers(query, offset=offset, limit=limit)
 
+    def sooner(self) -> Sooner[Page[TriggerRow]] | None:
+        """Return the rows in sight as they can be read without the deck; a filter needs the deck."""
+        if self.filter_text:
+            return None
+        sort, descending, limit = self.sort, self.descending, max(self.size.height, 1)
+
+        def look(door: Door) -> Page[TriggerRow] | None:
+            from core.views.triggers import TriggerQuery
+
+            return door.first_triggers(TriggerQuery(sort=sort, descending=descending), limit)  # type: ignore[arg-type]  # one of SORTS
+
+        return look
+
     def check_filter(self, text: str) -> str:
         """Return what is wrong with a filter."""
         if not text:
@@ -86,10 +105,12 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         zone, now = self.zone_for(row.time_zone), self.now
         note = (Piece("⚠", "warn"),) if row.next_note else ()
         ink: Tone = "" if row.enabled else "dim"
+        held = row.phase == "paused" and row.next_due_at is not None
         far: Tone = "dim" if row.next_due_at is None or (row.next_due_at - now).total_seconds() > 3600 else ""
         return (
             name_line(row), phase_mark(row.phase), line(Piece(clean(row.summary), ink)),
-            line(near(row.next_due_at, now, zone), note), line(Piece(until(row.next_due_at, now), far)),
+            line(Piece(near(row.next_due_at, now, zone), "dim" if held else ""), note),
+            (Piece("paused", "dim"),) if held else line(Piece(until(row.next_due_at, now), far)),
             recent_bars(row.recent),
         )  # fmt: skip
 
@@ -180,6 +201,21 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         target = self.targets()[0]
         self.app.push_screen(EditorScreen(target.namespace, target.name, yaml=True))
 
+    def do_write_flow(self) -> None:
+        """Write the Flow of this Trigger in $EDITOR, or a new one where no Trigger is chosen."""
+        row = self.current
+        path, _, _ = row.flow.partition("@") if row is not None else ("", "", "")
+        namespace, slash, name = path.rpartition("/")
+        here = row.namespace if row is not None else self.deck_app.door.namespace
+        self.flow_writer.write(name, namespace if slash else here)
+
+    @cached_property
+    def flow_writer(self) -> FlowWriter:
+        """Return what writes Flows here; it keeps a text that was refused."""
+        from tui.screens.flow_writing import FlowWriter
+
+        return FlowWriter(self)
+
     def do_history(self) -> None:
         """Go to the occurrences of this Trigger."""
         self.deck_app.go(Location("occurrences", "", f"trigger:{self.targets()[0].name}"))
@@ -203,33 +239,14 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         """Return the command that lists Triggers."""
         return "triggerdeck get trigger -o table"
 
-    def export_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    def export_table(self, rows: Sequence[TriggerRow]) -> ExportTable:
         """Return rows with whole instants instead of short ones."""
-        titles = (
-            "namespace",
-            "name",
-            "phase",
-            "schedule",
-            "timeZone",
-            "flow",
-            "nextNominalAt",
-            "nextDueAt",
-            "lastOutcome",
-        )
-        rows: list[tuple[Any, ...]] = [
-            (
-                row.namespace,
-                row.name,
-                row.phase,
-                row.words,
-                row.time_zone,
-                row.flow,
-                *map(_iso, (row.next_nominal_at, row.next_due_at)),
-                row.last_outcome,
-            )
-            for row in self.table.loaded()
-        ]
-        return titles, rows
+        told = [
+            (row.namespace, row.name, row.phase, row.words, row.time_zone, row.flow, _iso(row.next_nominal_at),
+             _iso(row.next_due_at), row.last_outcome)
+            for row in rows
+        ]  # fmt: skip
+        return EXPORTED, told
 
 
 def show_preview(place: Steering, target: Target) -> None:

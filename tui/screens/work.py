@@ -93,7 +93,6 @@ class WorkPlace(TablePlace[WorkRow]):
 
     def rows_came(self) -> None:
         """Show the Work under the cursor."""
-        self.say_empty()
         self.on_row_table_cursor_moved()
 
     def on_row_table_cursor_moved(self) -> None:
@@ -177,7 +176,11 @@ class WorkPlace(TablePlace[WorkRow]):
 
     def headless(self) -> str:
         """Return the command that lists the same."""
-        return "triggerdeck work"
+        query = self.asked()
+        since = f"{query.since:%Y-%m-%dT%H:%M:%SZ}" if query.since else ""
+        pairs = (("trigger", query.trigger), ("status", query.status), ("since", since))
+        active = " --active" if query.active else ""
+        return "triggerdeck work" + "".join(f" --{name} {value}" for name, value in pairs if value) + active
 
     def copies(self) -> Iterable[tuple[str, str]]:
         """Offer the row's ids as well."""

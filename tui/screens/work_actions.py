@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from core.views import ACTIVE_WORK, ActionRow, Effect, WorkRow
+from core.views import ACTIVE_WORK, ActionRow, Effect, LogRow, WorkRow
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present.history import short_id
@@ -12,6 +13,10 @@ from tui.present.works import STATUS_WORDS, name
 from tui.screens.place import Place
 from tui.widgets.dialog import Confirm
 
+if TYPE_CHECKING:
+    from core.deck import Deck
+
+LOG_PART = 1000
 ACTIONS = (
     Action("cancel", ("c",), "cancel", "Ask the Work to end; what its steps did outside is not undone", "do",
            writes=True, danger=True, foot=10),
@@ -62,6 +67,14 @@ def cancel(place: Place, row: WorkRow, done: Callable[[Effect], None]) -> None:
 def retry(place: Place, row: WorkRow, done: Callable[[Effect], None]) -> None:
     """Ask the deck to run a Work again."""
     place.ask(lambda deck: deck.retry(row.id), done, group="work.retry")
+
+
+def whole_log(deck: Deck, work_id: str) -> list[LogRow]:
+    """Return every line of a Work's log; runs in a thread."""
+    rows: list[LogRow] = []
+    while found := deck.logs(work_id, after=rows[-1].id if rows else 0, limit=LOG_PART):
+        rows += found
+    return rows
 
 
 def open_question(place: Place, work_id: str) -> None:

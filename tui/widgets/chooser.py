@@ -82,19 +82,21 @@ class Chooser(ModalScreen[str | None]):
         current: str = "",
         hint: str = "type to search · enter picks · esc leaves",
         free: bool = False,
+        empty: str = "nothing matches",
     ) -> None:
         super().__init__()
         self._title, self._columns, self._choices = title, tuple(columns), tuple(choices)
         self._text, self._current, self._hint, self._free = text, current, hint, free
+        self._empty = empty
         self.found: tuple[Choice, ...] = matching(choices, text)
 
     def compose(self) -> ComposeResult:
         """Put title, search line and rows into a box."""
         with Vertical():
             yield PopupTitle(self._title, self._hint)
-            yield Input(self._text, placeholder="search")
+            yield Input(self._text, placeholder="search, or any other" if self._free else "search")
             yield RowTable[Choice](
-                self._columns, lambda choice: choice.cells(), lambda choice: choice.key, empty="nothing matches"
+                self._columns, lambda choice: choice.cells(), lambda choice: choice.key, empty=self._empty
             )
 
     @property

@@ -55,18 +55,16 @@ class Confirm(ModalScreen[bool]):
                     Piece("   leave it ", "dim"), Piece("n / esc", "key"))  # fmt: skip
         with Vertical():
             yield PopupTitle(self._title, "")
-            yield LinesView(id="effects")
+            yield LinesView(id="effects", heights=lambda: (1, 16))
             yield Keys(keys)
 
     def on_mount(self) -> None:
         """Show the effects, broken to the width."""
-        view = self.query_one(LinesView)
-        cells = min(int(self.size.width * 0.8), 84) - 8
-        rows = [
-            row for effect in self._effects for row in (wrap(effect, cells) if isinstance(effect, str) else (effect,))
-        ]
-        view.styles.height = min(len(rows), 16)
-        view.show(rows)
+        self.query_one(LinesView).show(self._rows)
+
+    def _rows(self, cells: int) -> list[Line]:
+        parts = (wrap(effect, cells) if isinstance(effect, str) else (effect,) for effect in self._effects)
+        return [row for part in parts for row in part]
 
     def action_answer(self, yes: bool) -> None:
         """Close with the answer."""

@@ -129,7 +129,7 @@ class FieldRow(Vertical):
     FieldRow TextArea, FieldRow TextArea:focus { height: auto; min-height: 1; max-height: 8; border: none; padding: 0 1;
         background: $deck-raised; width: 1fr; }
     FieldRow TextArea:focus { background: $deck-cursor; }
-    FieldRow .fault { color: $deck-bad; margin-left: 11; display: none; }
+    FieldRow .fault { color: $deck-bad; margin-left: 12; width: 1fr; height: auto; display: none; }
     FieldRow .fault.on { display: block; }
     """
 

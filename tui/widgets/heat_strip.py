@@ -17,7 +17,6 @@ from tui.present.lines import Line, Piece, fit, line
 from tui.theme import style
 
 HEAD_ROWS = 2
-_EMPTY = {1: "no trigger is here", 2: "press 1, then a, to write the first one; esc takes a filter away"}
 
 
 class HeatStrip(Widget, can_focus=True):
@@ -26,8 +25,8 @@ class HeatStrip(Widget, can_focus=True):
     class Moved(Message):
         """The cursor stands on another slot or lane."""
 
-    class Wanted(Message):
-        """The end of the lanes that are known is in sight; more may be asked for."""
+    class Opened(Message):
+        """A slot was clicked twice: what fires in it is wanted."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name
         super().__init__(id=id)
@@ -38,6 +37,8 @@ class HeatStrip(Widget, can_focus=True):
         self.top = 0
         self._days: tuple[forecast.CalendarDay, ...] = ()
         self.calendar = False
+        self.whole = True
+        self.empty = ""
 
     def notify_style_update(self) -> None:
         """Draw again in the new theme."""
@@ -54,9 +55,17 @@ class HeatStrip(Widget, can_focus=True):
         """Return how many slots fit beside the names."""
         return max(8, self.size.width - self.label_cells - 2)
 
+    @property
+    def lane_uid(self) -> str:
+        """Return the identity of the lane under the cursor; empty where there is none."""
+        lanes = self.timeline.lanes if self.timeline else ()
+        return lanes[self.lane].uid if self.lane < len(lanes) else ""
+
     def put(self, timeline: Timeline, zone: tzinfo, *, calendar: bool) -> None:
-        """Show another window or other counts; the cursor stays where it can."""
+        """Show another window or other counts; the cursor stays on its slot and on its lane, wherever that is."""
+        here = self.lane_uid
         self.timeline, self.zone, self.calendar = timeline, zone, calendar
+        self.lane = next((at for at, lane in enumerate(timeline.lanes) if lane.uid == here), self.lane)
         self._days = forecast.calendar(timeline, zone) if calendar else ()
         self.slot = min(self.slot, max(0, len(timeline.total) - 1))
         self.move_lane(0)
@@ -80,8 +89,6 @@ class HeatStrip(Widget, can_focus=True):
         self.lane = max(0, min(self.lane + by, len(self.timeline.lanes) - 1))
         rows = max(1, self.size.height - HEAD_ROWS)
         self.top = max(min(self.top, self.lane), self.lane - rows + 1)
-        if self.lane >= len(self.timeline.lanes) - 1:
-            self.post_message(self.Wanted())
         self._moved()
 
     def _moved(self) -> None:
@@ -89,11 +96,21 @@ class HeatStrip(Widget, can_focus=True):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor where the mouse points."""
-        if self.timeline is None or self.calendar:
+        """Put the cursor where the mouse points; a second click lists what fires there."""
+        if self.timeline is None:
             return
-        self.lane = max(0, min(self.top + event.y - HEAD_ROWS, len(self.timeline.lanes) - 1))
-        self.go_slot(event.x - self.label_cells - 2)
+        if self.calendar:
+            self._click_hour(event)
+        else:
+            self.lane = max(0, min(self.top + event.y - HEAD_ROWS, len(self.timeline.lanes) - 1))
+            self.go_slot(event.x - self.label_cells - 2)
+        if event.chain == 2:
+            self.post_message(self.Opened())
+
+    def _click_hour(self, event: events.Click) -> None:
+        at, hour = self._day_top + event.y - 1, (event.x - self.label_cells) // self._hour_cells
+        if 0 <= at < len(self._days) and 0 <= hour < 24 and (held := self._days[at].hours[hour]) is not None:
+            self.go_slot(held[0])
 
     def on_mouse_scroll_down(self) -> None:
         """Scroll by the wheel."""
@@ -119,7 +136,8 @@ class HeatStrip(Widget, can_focus=True):
         if y == 0:
             return line(" " * start, forecast.axis_row(self.timeline, self.zone)), "back", column
         if y == 1:
-            label = fit(line(Piece(f"  all · fires/{forecast.slot_words(self.timeline.slot_s)}", "dim")), start)
+            what = f"  {'all' if self.whole else 'these'} · fires/{forecast.slot_words(self.timeline.slot_s)}"
+            label = fit(line(Piece(what, "dim")), start)
             return line(label, forecast.total_row(self.timeline)), "back", column
         index = self.top + y - HEAD_ROWS
         if index >= len(self.timeline.lanes):
@@ -130,9 +148,9 @@ class HeatStrip(Widget, can_focus=True):
         return row, "cursor-dim" if index == self.lane else "back", column
 
     def _empty(self, index: int) -> Line:
-        if self.timeline is None or self.timeline.lanes or index not in _EMPTY:
+        if self.timeline is None or self.timeline.lanes or index != 1:
             return ()
-        return line("  ", Piece(_EMPTY[index], "dim"))
+        return line("  ", Piece(self.empty, "dim"))
 
     def _calendar_row(self, y: int) -> tuple[Line, str, tuple[int, int] | None]:
         cell = self._hour_cells
@@ -147,7 +165,7 @@ class HeatStrip(Widget, can_focus=True):
         cells = [forecast.heat_cell(hour[1], top, cell) if hour else _missing(cell) for hour in day.hours]
         mark = Piece(f" {forecast.GAP}" if day.note else "", "warn")
         label = line(" ", Piece(day.label, "strong" if at == self._today else ""))
-        row = line(fit(label, self.label_cells), *cells, Piece(f"  {day.total}", "faint"), mark)
+        row = line(fit(label, self.label_cells), *cells, Piece(f"  {day.total:,}", "faint"), mark)
         return row, "back", self._calendar_cursor(day)
 
     def _calendar_cursor(self, day: forecast.CalendarDay) -> tuple[int, int] | None:

@@ -305,26 +305,6 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
         self._anchor = self.cursor
         self.set_marks(self.marks | {self._key(row) for row in rows if row is not None})
 
-    def find(self, needle: str, *, backwards: bool = False) -> bool:
-        """Move to the next loaded row that shows `needle`; around the end once."""
-        self.needle = needle
-        self.refresh()
-        indexes = [number * PAGE + at for number in sorted(self._pages) for at in range(len(self._pages[number]))]
-        ordered = sorted(indexes, key=lambda index: (index <= self.cursor, index))
-        if backwards:
-            ordered = sorted(indexes, key=lambda index: (index >= self.cursor, -index))
-        for index in ordered:
-            if self._shows(index, needle.lower()):
-                self.move(index)
-                return True
-        return False
-
-    def _shows(self, index: int, needle: str) -> bool:
-        row = self.row_at(index)
-        if row is None:
-            return False
-        return any(needle in "".join(piece.text for piece in cell).lower() for cell in self._cells(row))
-
     # -- mouse ----------------------------------------------------------------------------------------------------
 
     def on_click(self, event: Click) -> None:

@@ -11,20 +11,20 @@ from tui.present.times import next_transition, offset, zone, zone_names
 from tui.widgets.chooser import Choice, Chooser
 
 COLUMNS = (
-    Column("zone", "zone", 24, grow=2, most=34),
+    Column("zone", "zone", 22, grow=2, most=34),
     Column("clock", "now", 9),
-    Column("offset", "offset", 7),
-    Column("next", "next change", 24, drop=1, grow=1),
+    Column("offset", "offset", 6),
+    Column("next", "next change", 20, drop=1, grow=1),
 )
 
 
 def zone_cells(name: str, now: datetime) -> tuple[Line, ...]:
     """Return name, clock, offset and next change of a zone."""
     change = next_transition(name, int(now.timestamp() // 3600))
-    told: Line = (Piece("no change within a year", "faint"),)
+    told: Line = (Piece("none within a year", "faint"),)
     if change is not None:
         there = change.astimezone(zone(name))
-        told = line(f"{there.day:2} {there:%b %Y %H:%M} ", Piece(f"to {offset(change, name)}", "dim"))
+        told = line(f"{there.day:2} {there:%b %H:%M} ", Piece(f"to {offset(change, name)}", "dim"))
     return line(name), line(f"{now.astimezone(zone(name)):%a %H:%M}"), line(offset(now, name)), told
 
 
