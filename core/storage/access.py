@@ -6,16 +6,17 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, tuple_, update
+from sqlalchemy import insert, select, update
 
 from core.storage.columns import table_of
+from core.storage.prepared import Query, as_list, listed
 from core.storage.records import Member, Place
 from core.storage.store import Transaction
 from core.storage.tables import AuditEvent, Membership, Principal, Tenant, Workspace
 
 _tenant, _workspace, _principal = table_of(Tenant), table_of(Workspace), table_of(Principal)
 _member, _event = table_of(Membership), table_of(AuditEvent)
-_BATCH = 400  # two variables each, under SQLite's oldest limit of 999
+_BATCH = 400  # under SQLite's oldest limit of 999 variables
 
 
 def is_fresh(tx: Transaction) -> bool:
@@ -36,12 +37,8 @@ def place_named(workspace: str) -> Any:
 
 def places(tx: Transaction, workspace_ids: Iterable[str]) -> dict[str, Place]:
     """Return workspaces by id, those that exist."""
-    ids = list(dict.fromkeys(workspace_ids))
-    found: dict[str, Place] = {}
-    for start in range(0, len(ids), _BATCH):
-        rows = tx.all(_places().where(_workspace.c.id.in_(ids[start : start + _BATCH])))
-        found |= {row.workspace_id: Place._make(row) for row in rows}
-    return found
+    rows = (Place._make(row) for row in _PLACES.all(tx, listed=as_list(dict.fromkeys(workspace_ids))))
+    return {place.workspace_id: place for place in rows}
 
 
 def _places() -> Any:
@@ -69,13 +66,10 @@ def principal_named(tenant_id: str, name: str) -> Any:
 
 def members(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Member]:
     """Return (workspace id, principal id) → membership, those that exist."""
-    wanted = list(dict.fromkeys(pairs))
-    key = tuple_(_member.c.workspace_id, _member.c.principal_id)
-    found: dict[tuple[str, str], Member] = {}
-    for start in range(0, len(wanted), _BATCH):
-        rows = tx.all(_members().where(key.in_(wanted[start : start + _BATCH])))
-        found |= {(row[0], row[1]): Member._make(row) for row in rows}
-    return found
+    wanted = dict.fromkeys(pairs)
+    workspaces, people = (as_list(dict.fromkeys(pair[part] for pair in wanted)) for part in (0, 1))
+    rows = (Member._make(row) for row in _MEMBERS_OF.all(tx, workspaces=workspaces, people=people))
+    return {key: member for member in rows if (key := (member.workspace_id, member.principal_id)) in wanted}
 
 
 def membership(workspace_id: str, principal_id: str) -> Any:
@@ -93,6 +87,12 @@ def _members() -> Any:
         _member.c.role,
         _member.c.state,
     ).join_from(_member, _principal, _principal.c.id == _member.c.principal_id)
+
+
+_PLACES = Query(_places().where(listed(_workspace.c.id)))
+_MEMBERS_OF = Query(
+    _members().where(listed(_member.c.workspace_id, "workspaces"), listed(_member.c.principal_id, "people"))
+)
 
 
 def principal_names(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:

@@ -6,17 +6,17 @@ and parsed one by one, so that a malformed one spoils its own Trigger only.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Text, and_, bindparam, delete, func, insert, or_, select, type_coerce, update
+from sqlalchemy import Integer, Text, and_, bindparam, delete, func, insert, or_, select, type_coerce, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from core.storage.bulk import Bulk
 from core.storage.columns import Instant, table_of, without_index
+from core.storage.prepared import Query, as_list, given, listed
 from core.storage.store import Transaction
 from core.storage.tables import (
     Change,
@@ -114,6 +114,7 @@ class ActiveRow:
     question: str | None
 
 
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _STATE_NAMES = tuple(field.name for field in fields(StateRow))
 _STATE_COLUMNS = [_state[name] for name in _STATE_NAMES]
 _WIDTH = len(_STATE_NAMES)
@@ -128,11 +129,6 @@ _WORK_NAMES = (
     "flow_name", "flow_namespace", "flow_version", "input", "status", "is_test", "attempts", "created_at",
     "principal_id",
 )  # fmt: skip
-
-
-def _listed(column: Any) -> Any:
-    """Return that a column is among the JSON array bound as `listed`: one text for lists of any length."""
-    return column.in_(select(func.json_each(bindparam("listed")).table_valued("value").c.value))
 
 
 def _inserting(table: Any, names: Iterable[str]) -> Any:
@@ -169,7 +165,7 @@ _SAVE_STATES = Bulk(
     attributes=True,
 )
 
-_READY = or_(_state.retry_at.is_(None), _state.retry_at <= bindparam("now", type_=Instant()))
+_READY = or_(_state.retry_at.is_(None), _state.retry_at <= given("now", Instant()))
 _SUBJECTS = select(
     *_STATE_COLUMNS, func.coalesce(_resource.generation, 0), func.coalesce(_resource.principal_id, "")
 ).select_from(
@@ -177,28 +173,30 @@ _SUBJECTS = select(
         table_of(Resource), and_(_resource.uid == _state.trigger_uid, _resource.deleted_at.is_(None))
     )
 )
-_IS_DUE = (_state.enabled, _state.next_due_at <= bindparam("now", type_=Instant()), _READY)
+_IS_DUE = (_state.enabled, _state.next_due_at <= given("now", Instant()), _READY)
 _UNPROJECTED = without_index(_state.next_due_at).is_(None)  # many are; few of them are to be looked at again
-_IS_RETRIED = (_state.enabled, _state.retry_at <= bindparam("now", type_=Instant()), _UNPROJECTED)
+_IS_RETRIED = (_state.enabled, _state.retry_at <= given("now", Instant()), _UNPROJECTED)
 # Two statements each, since one with OR would read every Trigger's row at each look.
-_DUE = _SUBJECTS.where(*_IS_DUE).order_by(_state.next_due_at).limit(bindparam("most"))
-_RETRY = _SUBJECTS.where(*_IS_RETRIED).order_by(_state.retry_at).limit(bindparam("most"))
+_DUE = Query(_SUBJECTS.where(*_IS_DUE).order_by(_state.next_due_at).limit(given("most", Integer())))
+_RETRY = Query(_SUBJECTS.where(*_IS_RETRIED).order_by(_state.retry_at).limit(given("most", Integer())))
 _KEYS = select(_state.trigger_uid, _state.workspace_id, func.coalesce(_resource.generation, 0)).select_from(
     table_of(TriggerState).outerjoin(
         table_of(Resource), and_(_resource.uid == _state.trigger_uid, _resource.deleted_at.is_(None))
     )
 )
-_DUE_KEYS = _KEYS.where(*_IS_DUE).order_by(_state.next_due_at).limit(bindparam("most"))
-_RETRY_KEYS = _KEYS.where(*_IS_RETRIED).order_by(_state.retry_at).limit(bindparam("most"))
-_OF_UIDS = _SUBJECTS.where(_listed(_state.trigger_uid))
-_DEFINITIONS = select(
-    _resource.uid, _resource.generation, _resource.principal_id, type_coerce(_resource.definition, Text)
-).where(_listed(_resource.uid), _resource.deleted_at.is_(None))
-_PAUSES = (
+_DUE_KEYS = Query(_KEYS.where(*_IS_DUE).order_by(_state.next_due_at).limit(given("most", Integer())))
+_RETRY_KEYS = Query(_KEYS.where(*_IS_RETRIED).order_by(_state.retry_at).limit(given("most", Integer())))
+_OF_UIDS = Query(_SUBJECTS.where(listed(_state.trigger_uid)))
+_DEFINITIONS = Query(
+    select(_resource.uid, _resource.generation, _resource.principal_id, type_coerce(_resource.definition, Text)).where(
+        listed(_resource.uid), _resource.deleted_at.is_(None)
+    )
+)
+_PAUSES = Query(
     select(_pause.id, _pause.trigger_uid, _pause.from_at, _pause.until_at, _pause.note)
     .where(
-        _listed(_pause.trigger_uid),
-        or_(_pause.until_at.is_(None), _pause.until_at > bindparam("after", type_=Instant())),
+        listed(_pause.trigger_uid),
+        or_(_pause.until_at.is_(None), _pause.until_at > given("after", Instant())),
     )
     .order_by(_pause.from_at)
 )
@@ -210,12 +208,36 @@ _QUESTION = (
     .correlate(table_of(Work))
     .scalar_subquery()
 )
-_ACTIVE = (
+_ACTIVE = Query(
     select(_work.trigger_uid, _work.id, _work.status, _QUESTION)
-    .where(_listed(_work.trigger_uid), _work.status.in_(ACTIVE_WORK), _work.ended_at.is_(None))
+    .where(listed(_work.trigger_uid), _work.status.in_(ACTIVE_WORK), _work.ended_at.is_(None))
     .order_by(_work.created_at, _work.id)
 )
-_KNOWN = select(_occurrence.id).where(_listed(_occurrence.id))
+_KNOWN = Query(select(_occurrence.id).where(listed(_occurrence.id)))
+_STATES_AFTER = Query(
+    select(*_STATE_COLUMNS)
+    .where(_state.trigger_uid > given("uid"))
+    .order_by(_state.trigger_uid)
+    .limit(given("most", Integer()))
+)
+_NAMED = Query(
+    select(*_STATE_COLUMNS).where(
+        _state.workspace_id == given("workspace"), _state.namespace == given("namespace"), _state.name == given("name")
+    )
+)
+_NEXT_DUE = Query(
+    select(_state.next_due_at)
+    .where(_state.enabled, _state.next_due_at.is_not(None), _READY)
+    .order_by(_state.next_due_at)
+    .limit(1)
+)
+_NEXT_RETRY = Query(select(func.min(_state.retry_at)).where(_state.enabled, _state.retry_at > given("now", Instant())))
+_NEXT_END = Query(select(func.min(_pause.until_at)).where(_pause.until_at > given("now", Instant())))
+_RETRIED_AFTER = Query(select(_state.trigger_uid).where(_state.enabled, _state.retry_at > given("after", Instant())))
+_ENDED = select(_pause.trigger_uid).where(
+    _pause.until_at <= given("now", Instant()), _pause.until_at > given("after", Instant())
+)
+_ENDED_PAUSES = Query(select(_state.trigger_uid).where(_state.trigger_uid.in_(_ENDED), _state.phase == "paused"))
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -231,36 +253,31 @@ def due_subjects(tx: Transaction, now: datetime, limit: int) -> list[Subject]:
 
 def due_keys(tx: Transaction, now: datetime, limit: int) -> list[tuple[str, str, int]]:
     """Return (uid, workspace, generation) of up to `limit` Triggers that want a decision at `now`."""
-    found = list(_rows(tx, _DUE_KEYS, now=now, most=limit))
+    found = _DUE_KEYS.all(tx, now=now, most=limit)
     if len(found) < limit:
-        found += _rows(tx, _RETRY_KEYS, now=now, most=limit - len(found))
+        found += _RETRY_KEYS.all(tx, now=now, most=limit - len(found))
     return [(row[0], row[1], row[2]) for row in found]
 
 
 def subjects_of(tx: Transaction, uids: Iterable[str]) -> dict[str, Subject]:
     """Return these Triggers by uid; unknown ones are absent."""
-    return {it.state.trigger_uid: it for it in _subjects(tx, _OF_UIDS, listed=_json(uids))}
+    return {it.state.trigger_uid: it for it in _subjects(tx, _OF_UIDS, listed=as_list(uids))}
 
 
 def next_wake(tx: Transaction, now: datetime) -> datetime | None:
     """Return the next instant at which a Trigger wants a decision: a due time, a retry, or the end of a pause."""
-    later = or_(_state.retry_at.is_(None), _state.retry_at <= now)
-    due = select(_state.next_due_at).where(_state.enabled, _state.next_due_at.is_not(None), later)
-    retry = select(func.min(_state.retry_at)).where(_state.enabled, _state.retry_at > now)
-    pause = select(func.min(_pause.until_at)).where(_pause.until_at > now)
-    found = (tx.scalar(due.order_by(_state.next_due_at).limit(1)), tx.scalar(retry), tx.scalar(pause))
+    found = (query.scalar(tx, now=now) for query in (_NEXT_DUE, _NEXT_RETRY, _NEXT_END))
     return min((at for at in found if at is not None), default=None)
 
 
 def retried_after(tx: Transaction, at: datetime) -> list[str]:
     """Return the uids of enabled Triggers that are to be looked at again later than `at`."""
-    return list(tx.connection.execute(select(_state.trigger_uid).where(_state.enabled, _state.retry_at > at)).scalars())
+    return [row[0] for row in _RETRIED_AFTER.all(tx, after=at)]
 
 
 def states_after(tx: Transaction, uid: str, limit: int) -> list[StateRow]:
     """Return up to `limit` Triggers' states in the order of their uid, above `uid`."""
-    query = select(*_STATE_COLUMNS).where(_state.trigger_uid > uid)
-    return _states(tx, query.order_by(_state.trigger_uid).limit(limit))
+    return [StateRow(*row) for row in _STATES_AFTER.all(tx, uid=uid, most=limit)]
 
 
 def states_of(tx: Transaction, uids: Iterable[str]) -> dict[str, StateRow]:
@@ -270,16 +287,12 @@ def states_of(tx: Transaction, uids: Iterable[str]) -> dict[str, StateRow]:
 
 def ended_pauses(tx: Transaction, since: datetime | None, now: datetime) -> list[str]:
     """Return the Triggers with a pause that ended in (since, now], whose phase still says paused; None is ever."""
-    ended = select(_pause.trigger_uid).where(_pause.until_at <= now)
-    if since is not None:
-        ended = ended.where(_pause.until_at > since)
-    query = select(_state.trigger_uid).where(_state.trigger_uid.in_(ended), _state.phase == "paused")
-    return list(tx.connection.execute(query).scalars())
+    return [row[0] for row in _ENDED_PAUSES.all(tx, now=now, after=since or _EVER)]
 
 
 def definitions(tx: Transaction, uids: Iterable[str]) -> dict[str, DefinitionRow]:
     """Return the definitions of these Triggers as text; those that are gone are absent."""
-    rows = _rows(tx, _DEFINITIONS, listed=_json(uids))
+    rows = _DEFINITIONS.all(tx, listed=as_list(uids))
     return {row[0]: DefinitionRow(row[0], row[1], row[2], row[3] or "") for row in rows}
 
 
@@ -300,7 +313,7 @@ def generations(tx: Transaction, uids: Iterable[str]) -> dict[str, int]:
 def pauses(tx: Transaction, uids: Iterable[str], after: datetime) -> dict[str, list[PauseRow]]:
     """Return these Triggers' pause windows that end later than `after`, in the order of their start."""
     found: dict[str, list[PauseRow]] = {}
-    for row in _rows(tx, _PAUSES, listed=_json(uids), after=after):
+    for row in _PAUSES.all(tx, listed=as_list(uids), after=after):
         found.setdefault(row[1], []).append(PauseRow(*row))
     return found
 
@@ -308,16 +321,15 @@ def pauses(tx: Transaction, uids: Iterable[str], after: datetime) -> dict[str, l
 def active_work(tx: Transaction, uids: Iterable[str]) -> dict[str, list[ActiveRow]]:
     """Return the active Work of these Triggers, oldest first, with the question that each waits for."""
     found: dict[str, list[ActiveRow]] = {}
-    for row in _rows(tx, _ACTIVE, listed=_json(uids)):
+    for row in _ACTIVE.all(tx, listed=as_list(uids)):
         found.setdefault(row[0], []).append(ActiveRow(*row))
     return found
 
 
 def state_named(tx: Transaction, workspace_id: str, namespace: str, name: str) -> StateRow | None:
     """Return the state of the Trigger with this name, if there is one."""
-    named = (_state.workspace_id == workspace_id, _state.namespace == namespace, _state.name == name)
-    found = _states(tx, select(*_STATE_COLUMNS).where(*named))
-    return found[0] if found else None
+    row = _NAMED.first(tx, workspace=workspace_id, namespace=namespace, name=name)
+    return None if row is None else StateRow(*row)
 
 
 def projected_states(tx: Transaction, workspace_id: str, limit: int) -> list[StateRow]:
@@ -328,24 +340,15 @@ def projected_states(tx: Transaction, workspace_id: str, limit: int) -> list[Sta
 
 def known_occurrences(tx: Transaction, ids: Iterable[str]) -> set[str]:
     """Return which of these identities are decided already."""
-    return {row[0] for row in _rows(tx, _KNOWN, listed=_json(ids))}
+    return {row[0] for row in _KNOWN.all(tx, listed=as_list(ids))}
 
 
-def _rows(tx: Transaction, query: Any, **values: Any) -> Sequence[Any]:
-    return tx.connection.execute(query, values).all()
-
-
-def _subjects(tx: Transaction, query: Any, **values: Any) -> list[Subject]:
-    rows = _rows(tx, query, **values)
-    return [Subject(StateRow(*row[:_WIDTH]), row[_WIDTH], row[_WIDTH + 1]) for row in rows]
+def _subjects(tx: Transaction, query: Query, **values: Any) -> list[Subject]:
+    return [Subject(StateRow(*row[:_WIDTH]), row[_WIDTH], row[_WIDTH + 1]) for row in query.all(tx, **values)]
 
 
 def _states(tx: Transaction, query: Any) -> list[StateRow]:
-    return [StateRow(*row) for row in _rows(tx, query)]
-
-
-def _json(values: Iterable[str]) -> str:
-    return json.dumps(list(values))
+    return [StateRow(*row) for row in tx.all(query)]
 
 
 def _open_at(at: datetime) -> Any:
@@ -382,8 +385,8 @@ def save_states(tx: Transaction, rows: Iterable[StateRow]) -> None:
 
 def retry_at(tx: Transaction, uids: Iterable[str], at: datetime) -> None:
     """Let these Triggers be looked at again at `at`."""
-    statement = update(table_of(TriggerState)).where(_listed(_state.trigger_uid)).values(retry_at=at)
-    tx.connection.execute(statement, {"listed": _json(uids)})
+    statement = update(table_of(TriggerState)).where(listed(_state.trigger_uid)).values(retry_at=at)
+    tx.run(statement, [{"listed": as_list(uids)}])
 
 
 def set_revision_mark(tx: Transaction, uid: str, generation: int, mark: datetime) -> None:

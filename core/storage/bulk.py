@@ -38,7 +38,7 @@ class Bulk:
         """Run the statement for every row."""
         values = [self._values(row) for row in rows]
         if values:
-            tx.connection.exec_driver_sql(self._sql, values)
+            tx.driver.executemany(self._sql, values)
 
     def _values(self, row: Any) -> tuple[Any, ...]:
         values = list(self._read(row))

@@ -7,14 +7,34 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, insert, select, tuple_, update
+from sqlalchemy import Integer, insert, select, tuple_, update
 
 from core.storage.columns import table_of
+from core.storage.prepared import Query, as_list, given, listed
 from core.storage.store import Transaction
 from core.storage.tables import FlowVersion, Resource
 
 _resource = table_of(Resource)
 _version = table_of(FlowVersion)
+
+
+_PUBLISHED = (
+    _version.c.flow_uid, _version.c.version, _version.c.definition, _version.c.active, _version.c.published_at
+)  # fmt: skip
+_ACTIVE = Query(select(*_PUBLISHED).where(listed(_version.c.flow_uid), _version.c.active.is_(True)))
+_DEFINITION = Query(
+    select(_version.c.definition).where(
+        _version.c.flow_uid == given("flow_uid"), _version.c.version == given("number", Integer())
+    )
+)
+_NAMED = Query(
+    select(_resource.c.workspace_id, _resource.c.namespace, _resource.c.name, _resource.c.uid).where(
+        _resource.c.kind == "Flow",
+        _resource.c.deleted_at.is_(None),
+        listed(_resource.c.workspace_id, "workspaces"),
+        listed(_resource.c.name, "names"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +92,26 @@ def set_active(tx: Transaction, flow_uid: str, number: int) -> None:
 
 def definition_of(tx: Transaction, flow_uid: str, number: int) -> Mapping[str, Any] | None:
     """Return the definition of one version."""
-    where = and_(_version.c.flow_uid == flow_uid, _version.c.version == number)
-    row = tx.first(select(_version.c.definition).where(where))
-    return row.definition if row else None
+    row = _DEFINITION.first(tx, flow_uid=flow_uid, number=number)
+    return row[0] if row else None
 
 
 def named(tx: Transaction, names: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
     """Return the uids of live Flows by (workspace id, namespace, name)."""
-    columns = (_resource.c.workspace_id, _resource.c.namespace, _resource.c.name)
-    found: dict[tuple[str, str, str], str] = {}
-    for chunk in _chunks(sorted(set(names))):
-        query = select(*columns, _resource.c.uid).where(
-            _resource.c.kind == "Flow", _resource.c.deleted_at.is_(None), tuple_(*columns).in_(chunk)
-        )
-        found |= {(row.workspace_id, row.namespace, row.name): row.uid for row in tx.all(query)}
-    return found
+    wanted = set(names)
+    workspaces, called = (as_list(sorted({name[part] for name in wanted})) for part in (0, 2))
+    rows = _NAMED.all(tx, workspaces=workspaces, names=called)
+    return {key: row[3] for row in rows if (key := (row[0], row[1], row[2])) in wanted}
 
 
 def published(
     tx: Transaction, flow_uids: Iterable[str], pinned: Iterable[tuple[str, int]]
 ) -> list[tuple[str, Version]]:
     """Return the active version of each Flow, and every pinned one."""
-    columns = (
-        _version.c.flow_uid, _version.c.version, _version.c.definition, _version.c.active, _version.c.published_at
-    )  # fmt: skip
-    rows: list[Any] = []
-    for uids in _chunks(sorted(set(flow_uids))):
-        rows += tx.all(select(*columns).where(_version.c.flow_uid.in_(uids), _version.c.active.is_(True)))
+    rows: list[Any] = _ACTIVE.all(tx, listed=as_list(sorted(set(flow_uids))))
     for pins in _chunks(sorted(set(pinned))):
-        rows += tx.all(select(*columns).where(tuple_(_version.c.flow_uid, _version.c.version).in_(pins)))
-    return [(row.flow_uid, Version(row.version, row.definition or {}, row.active, row.published_at)) for row in rows]
+        rows += tx.all(select(*_PUBLISHED).where(tuple_(_version.c.flow_uid, _version.c.version).in_(pins)))
+    return [(uid, Version(number, definition or {}, active, at)) for uid, number, definition, active, at in rows]
 
 
 def _chunks(items: list[Any], size: int = 300) -> Iterable[list[Any]]:

@@ -140,9 +140,9 @@ def given(name: str, type_: Any = None) -> Any:
     return bindparam(name, None, type_=Text() if type_ is None else type_, required=False)
 
 
-def listed(column: Any) -> Any:
-    """Return that a column is among the JSON array bound as `listed`: one text for lists of any length."""
-    return column.in_(select(func.json_each(given("listed")).table_valued("value").c.value))
+def listed(column: Any, name: str = "listed") -> Any:
+    """Return that a column is among the JSON array bound under a name: one text for lists of any length."""
+    return column.in_(select(func.json_each(given(name)).table_valued("value").c.value))
 
 
 def as_list(values: Iterable[str]) -> str:

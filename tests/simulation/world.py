@@ -1,123 +1,126 @@
-"""One simulated month of one database: operators, time, faults and restarts, all drawn from a seed."""
+"""One simulated month of one database: people, time, faults and restarts, all drawn from a seed."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import logging
+import os
 import random
+import tempfile
+import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import tzdata
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine
 
-from core import failpoints, zones
-from core.access.scope import Scope
-from core.access.service import open_scope
+from core import failpoints
 from core.admission.pipeline import Pipeline
-from core.clock import ManualClock
-from core.deck import Deck
-from core.errors import Denied, Invalid, NotFound, Precondition, StorageUnusable
+from core.clock import ManualClock, epoch_us, from_epoch_us
+from core.errors import StorageUnusable
+from core.flows.steps import Command
+from core.runtime import interpreter
+from core.runtime.context import StepContext, StepResult
 from core.runtime.execution import Execution
-from core.storage.columns import table_of
 from core.storage.opening import open_store
-from core.storage.tables import Membership, TriggerState
+from core.storage.store import make_engine
 from core.upkeep.checker import check
-from core.views import Finding, WorkQuery
-from tests.simulation.faults import Crash, Faults, FaultyRuntime, FaultyStore
-from tests.simulation.inline import InlineExecutor
+from tests.simulation import zonedata
+from tests.simulation.faults import Crash, EngineMemory, Faults, FaultyRuntime, FaultyStore, Process
+from tests.simulation.ledger import Ledger
+from tests.simulation.loop import SimulatedLoop
+from tests.simulation.outside import Outside
+from tests.simulation.people import ACTIVE, People, found
+from tests.simulation.scenery import flow_documents, trigger_documents
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
-USER = "operator"
-
-FLOWS: dict[str, list[dict[str, Any]]] = {
-    "slow": [{"id": "hold", "wait": {"for": "PT3H"}}, {"id": "rest", "wait": {"for": "PT40M"}}],
-    "quick": [{"id": "skipped", "when": "false", "wait": {"for": "PT1H"}}],
-    "asks": [
-        {"id": "ok", "ask": {"kind": "approvalRequired", "title": "Go on?", "expiresAfter": "PT20H"}},
-        {"id": "rest", "wait": {"for": "PT30M"}},
-    ],
-    "lenient": [
-        {
-            "id": "size",
-            "ask": {
-                "kind": "inputRequired",
-                "title": "How many?",
-                "expiresAfter": "PT5H",
-                "onExpiry": "continue",
-                "schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
-            },
-        }
-    ],
-}
-
-SCHEDULES: list[dict[str, Any]] = [
-    {"type": "cron", "expression": "0 30 2 * * ?", "timeZone": "Europe/Berlin"},
-    {"type": "cron", "expression": "0 0 * * * ?", "timeZone": "America/New_York"},
-    {"type": "cron", "expression": "0 15 9 ? * MON-FRI", "timeZone": "Asia/Kathmandu", "jitter": "PT45M"},
-    {"type": "cron", "expression": "0 0/5 * * * ?", "timeZone": "Australia/Lord_Howe"},
-    {"type": "cron", "expression": "0 0 0 L * ?", "timeZone": "Africa/Casablanca"},
-    {"type": "interval", "every": "PT7H", "startAt": "2026-03-01T00:00:00Z"},
-    {"type": "interval", "every": "P1D", "startAt": "2026-02-28T02:15:00+01:00", "timeZone": "Europe/Berlin"},
-    {"type": "interval", "every": "PT1S", "startAt": "2026-03-03T00:00:00Z", "endAt": "2026-03-20T00:00:00Z"},
-    {"type": "cron", "expression": "0 0 6 * * ?", "timeZone": "UTC", "startAt": "2026-03-02T00:00:00Z",
-     "maxOccurrences": 9},
-    {"type": "once", "at": "2026-03-15T10:00:00+01:00"},
-]  # fmt: skip
-
+SLOTS = 4
+REST_TURNS = 100
+EXAMINED = 0.12
 
 _COMPILED: dict[Any, Any] = {}
 """Statements compiled once for all seeds: the SQL is the same, only the files differ."""
 
 
 class Unsound(AssertionError):
-    """The checker found something, or a mark moved back."""
+    """The checker found something, or one of the simulation's own judges did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What happened in one seed, and a digest of everything that was left in its database."""
+
+    seed: int
+    did: Counter[str]
+    digest: str
 
 
 class World:
-    """A database file with one worker and one operator; `run` lives through the days of a seed."""
+    """A database file with one worker and two people; `run` lives through the days of a seed."""
 
     def __init__(self, seed: int, folder: Path, days: int) -> None:
         self.seed = seed
         self.path = folder / f"seed-{seed}.sqlite3"
-        self.end = START + timedelta(days=days)
         self.draw = random.Random(seed)
         self.clock = ManualClock(START)
+        self.end = START + timedelta(days=days)
         self.faults = Faults(seed)
-        self.scope: Scope | None = None
-        self.engine: Engine | None = None
+        self.loop = SimulatedLoop(self.clock)
+        self.loop.set_exception_handler(_leave_crashes)
         self.told: list[str] = []
-        self.marks: dict[str, datetime] = {}
         self.did: Counter[str] = Counter()
+        self._memory = EngineMemory()
+        self._busy_between = False
+        self._stores: list[FaultyStore] = []
+        self.engine = _engine(self.path)
+        self.ledger = Ledger(self.path)
+        self.outside = Outside(seed, self.faults, self.ledger.look)
+        self.people = People(self.draw, self.clock, self.faults, self.ledger, self.outside, self.say)
+        self.people.settle_in(self._store())
+        self.deck = self.people.deck
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.ledger.close()
+        for store in self._stores:
+            store.close()
+        self.loop.close()
 
     # -- a process ----------------------------------------------------------------------------------------------------
 
+    def _store(self) -> FaultyStore:
+        store = FaultyStore(self.engine, self.path, self.clock, read_only=False)
+        store.seeded = self.faults
+        self._stores.append(store)
+        return store
+
     def begin(self) -> None:
-        """Open everything as a new process would."""
-        if self.engine is None:
-            self.engine = open_store(self.path, clock=self.clock).engine
-            self.engine.update_execution_options(compiled_cache=_COMPILED)
-        self.store = FaultyStore(self.engine, self.path, self.clock, read_only=False)
-        self.store.faults = self.faults
-        self.scope = self.scope or open_scope(self.store, user=USER, now=self.clock.now())
-        self.deck = Deck(self.store, self.scope, "default", self.clock)
+        """Make everything that a new worker process would."""
+        self.faults.process = Process()
+        self.store = self._store()
+        self.store.between = self.come_between
         self.pipeline = Pipeline(self.store, self.clock)
-        self.runtime = FaultyRuntime(self.faults)
-        self.execution = Execution(self.store, self.clock, self.runtime, slots=4)
+        self.runtime = FaultyRuntime(self.faults, self._memory)
+        self.execution = Execution(self.store, self.clock, self.runtime, slots=SLOTS)
 
     async def start(self) -> None:
-        """Begin, reconcile, and begin again for as long as the start itself crashes."""
+        """Begin, reconcile, and begin again for as long as the start itself fails."""
         for _ in range(50):
             self.begin()
             try:
-                await self._guarded(self._reconcile)
-            except (Crash, StorageUnusable):
+                await self._alive(self._reconcile)
+            except (Crash, StorageUnusable) as failure:
+                self.say(f"the start failed: {failure}")
                 await self.end_process()
             else:
+                self._blame(self.ledger.stale())
                 return
         raise Unsound("no start in fifty came through")
 
@@ -125,31 +128,39 @@ class World:
         self.pipeline.reconcile()
         await self.execution.start()
 
-    async def _guarded(self, action: Callable[[], Any]) -> None:
-        """Do something; a crash anywhere in it, also in a task of the runtime, is a crash of the process."""
-        self.faults.crashed = False
+    async def _alive(self, action: Callable[[], Awaitable[Any]]) -> None:
+        """Do something and what follows from it; a crash anywhere in it is a crash of the process."""
         await action()
-        await self.runtime.drain(30.0)
-        if self.faults.crashed:
+        await self.loop.quiet()
+        if self.faults.process.dead:
             raise Crash("in a task")
 
-    async def end_process(self) -> None:
-        """Let go of everything as a killed process would: no transaction is left, nothing else is said."""
-        active, self.faults.active = self.faults.active, False
-        await self.execution.stop()
-        self.store.close()
-        self.faults.active = active
+    async def end_process(self, *, killed: bool = True) -> None:
+        """Let go of everything; a killed process writes nothing more, and its steps end with it."""
+        self.faults.process.dead = killed
+        with suppress(Crash, StorageUnusable):
+            await self.execution.stop()
+        self.faults.process.dead = True
+        await self.loop.quiet()
+        self.outside.end_life()
+
+    async def restart(self, *, killed: bool = True) -> None:
+        """End the worker and start another."""
+        await self.end_process(killed=killed)
+        await self.start()
 
     async def turn(self) -> None:
         """Make one worker turn; a crash restarts the process, an unusable storage ends the turn."""
         try:
-            await self._guarded(self._turn)
+            await self._alive(self._turn)
         except Crash as crash:
             self.say(f"crash at {crash}")
-            await self.end_process()
-            await self.start()
+            await self.restart()
         except StorageUnusable as error:
             self.say(error.message)
+            await self.loop.quiet()
+            if self.faults.process.dead:
+                await self.restart()
 
     async def _turn(self) -> None:
         self.pipeline.pass_once()
@@ -157,189 +168,148 @@ class World:
 
     # -- a month ------------------------------------------------------------------------------------------------------
 
-    async def run(self) -> Counter[str]:
+    async def run(self) -> Life:
         """Live through the days; raise `Unsound` with what was found and the story that led there."""
-        await self.start()
-        self.deck.apply(_manifests(self.draw))
-        self.faults.active = True
         try:
+            await self.start()
+            self._furnish()
+            self.faults.active = True
             while self.clock.now() < self.end:
-                self.let_time_pass()
-                await self.act()
-                await self.turn()
-                if self.draw.random() < 0.15:
-                    self.examine(settled=False)
+                await self.live_on()
             await self.come_to_rest()
         except Unsound as unsound:
-            story = "\n".join(self.told[-60:])
+            story = "\n".join(self.told[-400:])
             raise Unsound(f"seed {self.seed}: {unsound}\n{story}") from unsound
         finally:
+            self.faults.active = False
             await self.end_process()
-        return self.did + self.faults.seen
+        self.did += self.people.did + self.faults.seen + self.outside.done
+        return Life(self.seed, self.did, self._digest())
+
+    def _furnish(self) -> None:
+        triggers = trigger_documents(self.draw)
+        for deck, some in ((self.deck, triggers[::2]), (self.people.other, triggers[1::2])):
+            deck.apply("\n---\n".join(map(json.dumps, some)))
+
+    async def live_on(self) -> None:
+        """Let some time pass, something happen, and the worker turn."""
+        self.did["turns"] += 1
+        self.let_time_pass()
+        await self.loop.quiet()
+        happens = self.draw.random()
+        if happens < 0.55:
+            self.people.act()
+        elif happens < 0.67:
+            await self._disturb()
+        await self.turn()
+        if self.draw.random() < EXAMINED:
+            self.examine(settled=False)
+        else:
+            self.judge()
+
+    async def _disturb(self) -> None:
+        """Do to the machine what no command does."""
+        what = self.draw.choice([self._restarted, self._restarted, self._away, self._renewed, self._redelivered])
+        self.did[what.__name__.strip("_")] += 1
+        await what()
+
+    async def _restarted(self) -> None:
+        killed = self.draw.random() < 0.6
+        self.say("killed" if killed else "stopped")
+        await self.restart(killed=killed)
+
+    async def _away(self) -> None:
+        """Leave the worker down while people and time go on."""
+        self.say("the worker is away")
+        await self.end_process()
+        for _ in range(self.draw.randrange(1, 5)):
+            self.let_time_pass()
+            self.people.act()
+        await self.start()
+
+    async def _renewed(self) -> None:
+        await self.end_process()
+        self.say(f"new zone data: {zonedata.bring_new(self.draw)}")
+        await self.start()
+
+    async def _redelivered(self) -> None:
+        self.runtime.redeliver(self.draw)
+        await self.loop.quiet()
 
     def let_time_pass(self) -> None:
-        """Move the clock: to some due time, over an outage, through a suspend, or in a step either way."""
-        kind = self.draw.random()
-        due = self.draw.choice([row.next_due_at for row in self.deck.triggers(limit=None).rows])
-        if kind < 0.40 and due is not None and due > self.clock.now():
-            self.clock.advance(due - self.clock.now() + timedelta(milliseconds=self.draw.randrange(400)))
-        elif kind < 0.90:
-            self.clock.advance(timedelta(minutes=self.draw.randrange(1, 3600)))
+        """Move the clock: to some due time, over a quiet stretch, through a suspend, or in a step either way."""
+        kind, clock = self.draw.random(), self.clock
+        if kind < 0.45:
+            due = self._some_due()
+            if due is not None:
+                clock.advance(due - clock.now() + timedelta(milliseconds=self.draw.randrange(400)))
+            else:
+                clock.advance(timedelta(seconds=self.draw.randrange(1, 300)))
+        elif kind < 0.75:
+            clock.advance(timedelta(minutes=self.draw.randrange(1, 90)))
+        elif kind < 0.91:
+            clock.advance(timedelta(hours=self.draw.randrange(2, 60)))
         elif kind < 0.95:
+            self.did["suspends"] += 1
             self.say("suspend")
-            self.clock.step(self.clock.now() + timedelta(hours=self.draw.randrange(1, 30)))
+            clock.step(clock.now() + timedelta(hours=self.draw.randrange(1, 30)))
         else:
-            self.clock.step(self.clock.now() + timedelta(minutes=self.draw.randrange(-90, 90)))
-            self.say("the wall clock was set")
+            self._set_clock()
 
-    async def act(self) -> None:
-        """Let the operator do something, as the seed says."""
-        if self.draw.random() < 0.3:
+    def _set_clock(self) -> None:
+        far = self.draw.random() < 0.15
+        by = timedelta(minutes=self.draw.randrange(-1_500, 1_500) if far else self.draw.randrange(-90, 90))
+        self.did["clock steps back" if by < timedelta(0) else "clock steps ahead"] += 1
+        self.clock.step(self.clock.now() + by)
+        self.say(f"the wall clock was set by {by}")
+
+    def _some_due(self) -> datetime | None:
+        query = "SELECT next_due_at FROM trigger_state WHERE next_due_at > ? ORDER BY next_due_at LIMIT 4"
+        rows = self.ledger.look(query, epoch_us(self.clock.now()))
+        if not rows:
+            return None
+        return from_epoch_us(self.draw.choice(rows)[0])
+
+    def come_between(self) -> None:
+        """Let somebody act, or time pass, between two transactions of the worker."""
+        if self._busy_between or not self.faults.strikes(self.faults.rates.between):
             return
-        action = self.draw.choice(
-            [self.edit, self.toggle, self.pause, self.resume, self.run_now, self.answer, self.cancel, self.retry,
-             self.revoke, self.recreate, self.restart, self.renew_zones]
-        )  # fmt: skip
+        self._busy_between = True
         try:
-            await self._guarded(lambda: _awaited(action()))
-            self.did[action.__name__] += 1
-        except (Precondition, Invalid, NotFound, Denied) as refusal:
-            self.did[f"{action.__name__} refused"] += 1
-            self.say(f"{action.__name__}: {refusal}")
-        except StorageUnusable as error:
-            self.say(f"{action.__name__}: {error.message}")
-        except Crash as crash:
-            self.say(f"{action.__name__}: crash at {crash}")
-            await self.end_process()
-            await self.start()
-
-    # -- what an operator does ----------------------------------------------------------------------------------------
-
-    def edit(self) -> None:
-        """Change a schedule, a policy, or only a name."""
-        name = self._name()
-        manifest = self.deck.manifest("Trigger", name)
-        definition = manifest["definition"]
-        kind = self.draw.randrange(3)
-        if kind == 0:
-            definition["source"]["schedule"] = self.draw.choice(SCHEDULES)
-        elif kind == 1:
-            definition["misfirePolicy"] = self.draw.choice(["skip", "fireOnce"])
-            definition["concurrencyPolicy"] = self.draw.choice(["skip", "allow"])
-        else:
-            definition["displayName"] = f"{name} {self.draw.randrange(100)}"
-        self.say(f"edit {name} ({kind})")
-        self.deck.apply(json.dumps(manifest))
-
-    def toggle(self) -> None:
-        """Enable what is disabled and the other way round."""
-        name = self._name()
-        enabled = self.deck.trigger(name).row.enabled
-        self.say(f"{'disable' if enabled else 'enable'} {name}")
-        (self.deck.disable if enabled else self.deck.enable)(name)
-
-    def pause(self) -> None:
-        """Pause for some hours or until resumed."""
-        until = None if self.draw.random() < 0.3 else self.clock.now() + timedelta(hours=self.draw.randrange(1, 60))
-        name = self._name()
-        self.say(f"pause {name} until {until}")
-        self.deck.pause(name, note="simulated", until=until)
-
-    def resume(self) -> None:
-        """End a pause."""
-        name = self._name()
-        self.say(f"resume {name}")
-        self.deck.resume(name)
-
-    def run_now(self) -> None:
-        """Fire by hand; what comes next must not move."""
-        name = self._name()
-        before = self.deck.trigger(name).row.next_due_at
-        self.say(f"run {name}")
-        self.deck.run(name)
-        if self.deck.trigger(name).row.next_due_at != before:
-            raise Unsound(f"run now moved the next time of {name}")
-
-    def answer(self) -> None:
-        """Answer the oldest question; a second answer must be refused."""
-        waiting = self.deck.actions()
-        if not waiting:
-            return
-        view = self.deck.action(waiting[0].id)
-        decision = self.draw.choice(view.decisions)
-        self.say(f"answer {view.row.id[:8]} {decision}")
-        self.deck.answer(view.row.id, decision, {"reason": "simulated"} if decision == "rejected" else {})
-        try:
-            self.deck.answer(view.row.id, decision, {"reason": "again"})
-        except Precondition:
-            return
-        raise Unsound(f"question {view.row.id} was answered twice")
-
-    def cancel(self) -> None:
-        """Cancel some active Work."""
-        active = self.deck.works(WorkQuery(active=True)).rows
-        if active:
-            chosen = self.draw.choice(active)
-            self.say(f"cancel {chosen.id[:8]} ({chosen.status})")
-            self.deck.cancel(chosen.id)
-
-    def retry(self) -> None:
-        """Run something that failed once more."""
-        failed = self.deck.works(WorkQuery(status="failed")).rows
-        if failed:
-            self.say(f"retry {failed[0].id[:8]}")
-            self.deck.retry(failed[0].id)
-
-    def revoke(self) -> None:
-        """Suspend the operator's membership, or restore it; the operator's open deck keeps its scope."""
-        members = table_of(Membership).c
-        with self.store.write() as tx:
-            state = tx.scalar(select(members.state).where(members.principal_id == self.scope.principal_id))
-            other = "suspended" if state == "active" else "active"
-            tx.run(update(Membership).where(members.principal_id == self.scope.principal_id).values(state=other))
-        self.say(f"membership {other}")
-
-    def recreate(self) -> None:
-        """Delete a Trigger and make another of the same name."""
-        name = self._name()
-        manifest = self.deck.manifest("Trigger", name)
-        self.say(f"recreate {name}")
-        self.deck.delete("Trigger", name)
-        manifest["metadata"].pop("eTag", None)
-        self.deck.apply(json.dumps(manifest))
-
-    async def restart(self) -> None:
-        """Stop the worker and start another."""
-        self.say("restart")
-        await self.end_process()
-        await self.start()
-
-    async def renew_zones(self) -> None:
-        """Bring new zone data: Casablanca follows other rules from here on; needs a restart to be seen."""
-        renewed = not _renewed()
-        self.say(f"zone data {'renewed' if renewed else 'as before'}")
-        await self.end_process()
-        _renew_zone_data(renewed=renewed)
-        await self.start()
+            if self.draw.random() < 0.7:
+                self.did["acts between transactions"] += 1
+                self.people.act()
+            elif self.draw.random() < 0.2:
+                self._set_clock()
+            else:
+                self.clock.advance(timedelta(seconds=self.draw.randrange(1, 400)))
+        finally:
+            self._busy_between = False
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
-    def examine(self, *, settled: bool) -> None:
-        """Ask the checker, and look that no mark moved back."""
-        with self.store.read() as tx:
-            findings = check(tx, now=self.clock.now(), settled=settled)
-            states = table_of(TriggerState).c
-            marks = {uid: mark for uid, mark in tx.all(select(states.trigger_uid, states.mark_at)) if mark}
-        self._raise_for(findings)
-        for uid, mark in marks.items():
-            if mark < self.marks.get(uid, mark):
-                raise Unsound(f"the mark of {uid} moved back from {self.marks[uid]} to {mark}")
-        self.marks |= marks
+    def judge(self) -> None:
+        """Let the simulation's own judges look; cheap enough for every turn."""
+        self._blame(self.ledger.judge())
+        for judges in (self.outside.harm, self.people.harm):
+            self._blame(judges)
 
-    def _raise_for(self, findings: tuple[Finding, ...]) -> None:
-        errors = [f"{finding.code} {finding.subject}: {finding.message}" for finding in findings]
-        if errors:
-            raise Unsound("\n  ".join(errors))
+    def examine(self, *, settled: bool) -> None:
+        """Ask every judge and the core's own checker."""
+        self.judge()
+        active, self.faults.active = self.faults.active, False
+        self._busy_between = True
+        with self.store.read() as tx:
+            found = check(tx, now=self.clock.now(), settled=settled)
+        self._busy_between = False
+        self.faults.active = active
+        self.did["checked"] += 1
+        self._blame(f"{finding.code} {finding.subject}: {finding.message}" for finding in found)
+
+    def _blame(self, found: Any) -> None:
+        wrong = list(found)
+        if wrong:
+            raise Unsound("\n  ".join(wrong))
 
     async def come_to_rest(self) -> None:
         """End the faults, let everything that runs come to its end, and examine what is left."""
@@ -347,84 +317,103 @@ class World:
         await self.restart()
         await self.turn()
         self.examine(settled=True)
-        for row in self.deck.triggers(limit=None).rows:
-            if row.enabled:
-                self.deck.disable(row.name)
-        for _ in range(60):
-            await self.turn()
-            if not self.deck.works(WorkQuery(active=True), limit=1).rows:
+        for _ in range(REST_TURNS):
+            await self._alive(self.execution.pass_once)
+            left = self.ledger.look(f"SELECT id, status FROM work WHERE status IN {ACTIVE}")  # noqa: S608 - a constant
+            if not left:
                 break
             self.clock.advance(timedelta(hours=4))
+            await self.loop.quiet()
         else:
-            left = self.deck.works(WorkQuery(active=True)).rows
-            raise Unsound(f"Work never ends: {[(row.id[:8], row.status) for row in left]}")
-        self.examine(settled=True)
+            raise Unsound(f"Work never ends: {left}")
+        self.examine(settled=False)
+        for word, wrong in self.ledger.doubts():
+            self.did[f"doubt {word}"] += 1
+            self._blame([wrong] if wrong else [])
+        self._count()
+
+    def _count(self) -> None:
+        for what, query in _COUNTS.items():
+            self.did[what] += self.ledger.look(query)[0][0]
 
     def say(self, what: str) -> None:
         """Note one line of the story."""
         self.told.append(f"{self.clock.now():%m-%d %H:%M:%S} {what}")
 
-    def _name(self) -> str:
-        return self.draw.choice([row.name for row in self.deck.triggers(limit=None).rows])
+    def _digest(self) -> str:
+        """Return a hash over the story and every row of the database."""
+        hashed = hashlib.sha256("\n".join(self.told).encode())
+        hashed.update(repr(sorted(self.did.items())).encode())
+        for (table,) in self.ledger.look("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"):
+            for row in self.ledger.look(f'SELECT * FROM "{table}"'):  # noqa: S608 - names from the schema
+                hashed.update(repr(row).encode())
+        return hashed.hexdigest()
 
 
-def _manifests(draw: random.Random) -> str:
-    documents = [_document("Flow", name, {"displayName": name, "steps": steps}) for name, steps in FLOWS.items()]
-    for number, schedule in enumerate(draw.sample(SCHEDULES, 6)):
-        definition = {
-            "displayName": f"Trigger {number}",
-            "enabled": True,
-            "source": {"kind": "schedule", "schedule": schedule},
-            "target": {"kind": "flow", "flow": {"name": draw.choice(list(FLOWS))}},
-            "misfirePolicy": draw.choice(["skip", "fireOnce"]),
-            "concurrencyPolicy": draw.choice(["skip", "allow"]),
-        }
-        documents.append(_document("Trigger", f"t{number}", definition))
-    return "\n---\n".join(map(json.dumps, documents))
+_COUNTS = {
+    "occurrences": "SELECT count(*) FROM occurrence",
+    "works": "SELECT count(*) FROM work",
+    "runs": "SELECT count(*) FROM flow_run",
+    "questions": "SELECT count(*) FROM pending_action",
+    "nominal times": "SELECT coalesce(sum(count), 0) FROM occurrence WHERE kind = 'scheduled'",
+}
 
 
-def _document(kind: str, name: str, definition: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "agentstration.io/v1",
-        "kind": kind,
-        "metadata": {"name": name},
-        "definition": definition,
-    }
+class _Founding(ManualClock):
+    """The clock of the template: its identities are none that a seed's own clock gives."""
+
+    def new_id(self) -> str:
+        """Return a numbered UUID beyond those of any seed."""
+        return str(uuid.UUID(int=(1 << 64) + uuid.UUID(super().new_id()).int))
 
 
-async def _awaited(result: Any) -> None:
-    if result is not None:
-        await result
+@lru_cache(maxsize=1)
+def _template(_process: int) -> bytes:
+    """Return a database with two people and every Flow, made once in each process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, clock = Path(folder, "template.sqlite3"), _Founding(START)
+        store = open_store(path, clock=clock)
+        deck, _ = found(store, clock)
+        deck.apply("\n---\n".join(map(json.dumps, flow_documents())))
+        store.close()
+        return path.read_bytes()
 
 
-# -- zone data ------------------------------------------------------------------------------------------------------
-
-_REAL_FILE = zones._package_file
-_REAL_VERSION = tzdata.IANA_VERSION
-
-
-def _renewed() -> bool:
-    return tzdata.IANA_VERSION != _REAL_VERSION
-
-
-def _renew_zone_data(*, renewed: bool) -> None:
-    def other_file(package: str, name: str) -> bytes:
-        return _REAL_FILE(package, {"Africa/Casablanca": "Europe/Lisbon"}.get(name, name))
-
-    zones._package_file = other_file if renewed else _REAL_FILE
-    tzdata.IANA_VERSION = "2999z" if renewed else _REAL_VERSION
-    zones.zone.cache_clear()
-    zones.data_version.cache_clear()
+def _engine(path: Path) -> Engine:
+    path.write_bytes(_template(os.getpid()))
+    engine = make_engine(path, read_only=False)
+    engine.update_execution_options(compiled_cache=_COMPILED)
+    return engine
 
 
 @contextmanager
-def _watched(faults: Faults) -> Iterator[None]:
-    failpoints.watch(faults.crash_at)
+def simulated_steps(outside: Outside) -> Iterator[None]:
+    """Have programs done by the simulated outside, and let logs be silent meanwhile."""
+    real = interpreter._run
+
+    async def run(context: StepContext) -> StepResult:
+        action = context.step.action
+        return await (outside.run(context, action) if isinstance(action, Command) else real(context))
+
+    interpreter._run = run
+    logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
+        logging.disable(logging.NOTSET)
+        interpreter._run = real
+
+
+@contextmanager
+def _watched(world: World) -> Iterator[None]:
+    """Let the fail points crash while a world lives."""
+    failpoints.watch(world.faults.crash_at)
+    try:
+        with simulated_steps(world.outside):
+            yield
+    finally:
         failpoints.watch(None)
-        _renew_zone_data(renewed=False)
+        zonedata.restore()
 
 
 def _leave_crashes(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -433,17 +422,13 @@ def _leave_crashes(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
         loop.default_exception_handler(context)
 
 
-def simulate(seed: int, folder: Path, days: int = 30) -> Counter[str]:
+def simulate(seed: int, folder: Path, days: int = 30) -> Life:
     """Live through one seed; return what was done and which faults struck. Raises `Unsound`."""
     world = World(seed, folder, days)
-    loop = asyncio.new_event_loop()
-    loop.set_default_executor(InlineExecutor())
-    loop.set_exception_handler(_leave_crashes)
     try:
-        with _watched(world.faults):
-            return loop.run_until_complete(world.run())
+        with _watched(world):
+            return world.loop.run_until_complete(world.run())
     finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        world.close()
         for leftover in folder.glob(f"{world.path.name}*"):
             leftover.unlink()

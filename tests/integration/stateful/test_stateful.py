@@ -6,11 +6,11 @@ do; the worker is the real pipeline and execution over the engine of memory, on 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from core import failpoints
 from core.errors import Invalid, NotFound, Precondition
 from core.views import WorkQuery
-from tests.simulation.__main__ import _fast_folder
-from tests.simulation.faults import Crash
-from tests.simulation.inline import InlineExecutor
-from tests.simulation.world import FLOWS, SCHEDULES, World
+from tests.simulation.__main__ import fast_folder
+from tests.simulation.scenery import FLOWS, SCHEDULES, document
+from tests.simulation.world import World, simulated_steps
 
 REFUSALS = (Precondition, Invalid, NotFound)
 schedules = st.sampled_from(SCHEDULES)
@@ -47,20 +46,18 @@ class Operating(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="triggerdeck-stateful-", dir=_fast_folder()))
-        self.loop = asyncio.new_event_loop()
-        self.loop.set_default_executor(InlineExecutor())
-        self.loop.set_exception_handler(lambda _loop, _context: None)  # a crashed task: the world noticed
+        self.folder = Path(tempfile.mkdtemp(prefix="triggerdeck-stateful-", dir=fast_folder()))
         self.world = World(0, self.folder, days=1)
+        self.loop = self.world.loop
+        self.steps = ExitStack()
+        self.steps.enter_context(simulated_steps(self.world.outside))
         self.settled = False
         self.made = 0
         self._do(self.world.start())
 
     @initialize(target=names)
     def furnish(self) -> Any:
-        """Store the Flows and two Triggers."""
-        documents = [_document("Flow", name, {"displayName": name, "steps": steps}) for name, steps in FLOWS.items()]
-        self.world.deck.apply("\n---\n".join(map(json.dumps, documents)))
+        """Store two Triggers; the Flows are there."""
         policy = {"misfirePolicy": "fireOnce", "concurrencyPolicy": "skip"}
         return multiple(self._create(SCHEDULES[3], "asks", policy), self._create(SCHEDULES[0], "slow", policy))
 
@@ -118,7 +115,9 @@ class Operating(RuleBasedStateMachine):
             return
         view = self.world.deck.action(waiting[which % len(waiting)].id)
         decision = view.decisions[0 if agree else -1]
-        if not self._try(lambda: self.world.deck.answer(view.row.id, decision, {"reason": "drawn"})):
+        choices = view.schema.get("properties", {}).get("choice", {}).get("enum")
+        values = {"choice": choices[which % len(choices)]} if choices else {"reason": "drawn"}
+        if not self._try(lambda: self.world.deck.answer(view.row.id, decision, values)):
             return
         with pytest.raises(Precondition):
             self.world.deck.answer(view.row.id, view.decisions[0], {})
@@ -133,7 +132,9 @@ class Operating(RuleBasedStateMachine):
     def retry(self, which: int, status: str) -> None:
         ended = self.world.deck.works(WorkQuery(status=status)).rows
         if ended:
-            self._try(lambda: self.world.deck.retry(ended[which % len(ended)].id))
+            chosen = ended[which % len(ended)].id
+            if self._try(lambda: self.world.deck.retry(chosen)):
+                self.world.outside.retries[chosen] += 1
 
     # -- what time and machine do ------------------------------------------------------------------------------------
 
@@ -141,6 +142,7 @@ class Operating(RuleBasedStateMachine):
     def let_time_pass(self, by: timedelta) -> None:
         self.settled = False
         self.world.clock.advance(by)
+        self._do(self.world.loop.quiet())
 
     @rule(name=names)
     def advance_to_the_next_time(self, name: str) -> None:
@@ -148,6 +150,7 @@ class Operating(RuleBasedStateMachine):
         if due is not None and due > self.world.clock.now():
             self.settled = False
             self.world.clock.advance(due - self.world.clock.now())
+            self._do(self.world.loop.quiet())
 
     @rule()
     def turn_the_worker(self) -> None:
@@ -162,8 +165,7 @@ class Operating(RuleBasedStateMachine):
         def strike(place: str) -> None:
             left[0] -= 1
             if left[0] == 0:
-                self.world.faults.crashed = True
-                raise Crash(place)
+                self.world.faults.kill(place)
 
         failpoints.watch(strike)
         try:
@@ -173,8 +175,7 @@ class Operating(RuleBasedStateMachine):
 
     @rule()
     def crash_between_turns(self) -> None:
-        self._do(self.world.end_process())
-        self._do(self.world.start())
+        self._do(self.world.restart())
 
     # -- what always holds -------------------------------------------------------------------------------------------
 
@@ -185,7 +186,8 @@ class Operating(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Let go of the files."""
         self._do(self.world.end_process())
-        self.loop.close()
+        self.steps.close()
+        self.world.close()
         shutil.rmtree(self.folder)
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ class Operating(RuleBasedStateMachine):
             "target": {"kind": "flow", "flow": {"name": flow}},
             **policy,
         }
-        self.world.deck.apply(json.dumps(_document("Trigger", f"t{self.made}", definition)))
+        self.world.deck.apply(json.dumps(document("Trigger", f"t{self.made}", definition)))
         return f"t{self.made}"
 
     def _edit(self, name: str, change: Callable[[dict[str, Any]], None]) -> None:
@@ -219,11 +221,11 @@ class Operating(RuleBasedStateMachine):
         return True
 
     def _do(self, what: Coroutine[Any, Any, None]) -> None:
-        self.loop.run_until_complete(what)
+        async def done() -> None:
+            await what
+            await self.loop.quiet()
 
-
-def _document(kind: str, name: str, definition: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": "agentstration.io/v1", "kind": kind, "metadata": {"name": name}, "definition": definition}
+        self.loop.run_until_complete(done())
 
 
 TestOperating = pytest.mark.slow(pytest.mark.timeout(300)(Operating.TestCase))
