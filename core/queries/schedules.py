@@ -55,14 +55,20 @@ def next_note(schedule: Schedule, nominal: int) -> str:
 
 
 def fire_change(before: Mapping[str, Any] | None, after: Mapping[str, Any], now: datetime, days: int) -> FireChange:
-    """Return how an edit moves the fires of the coming days; a missing or invalid rule has none."""
+    """Return how an edit moves the fires of the coming days; a missing or invalid rule has none.
+
+    Rules that fire too often are compared only as far as the fires of both are known.
+    """
     end = epoch_seconds(now + timedelta(days=days))
-    old, new = (set(_fires(rule, epoch_seconds(now), end)) for rule in (before, after))
+    lists = [_fires(rule, epoch_seconds(now), end) for rule in (before, after)]
+    known = min((fires[-1] for fires in lists if len(fires) == PREVIEW_LIMIT), default=None)
+    old, new = ({fire for fire in fires if known is None or fire <= known} for fires in lists)
     removed, added = sorted(old - new), sorted(new - old)
     moved = _pairs(removed, added) if len(removed) == len(added) else ()
     if moved:
         removed, added = [], []
-    return FireChange(_instants(added), _instants(removed), len(old & new), moved)
+    until = None if known is None else from_epoch(known)
+    return FireChange(_instants(added), _instants(removed), len(old & new), moved, until)
 
 
 def _fires(rule: Mapping[str, Any] | None, start: int, end: int) -> Sequence[int]:

@@ -39,12 +39,13 @@ class SchedulePreview:
 
 @dataclass(frozen=True, slots=True)
 class FireChange:
-    """How an edit moves the fires of the coming days."""
+    """How an edit moves the fires of the coming days; `until_at` where the rules fire too often to compare them all."""
 
     added: tuple[datetime, ...]
     removed: tuple[datetime, ...]
     kept: int
     moved: tuple[tuple[datetime, datetime], ...] = ()
+    until_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,3 +188,11 @@ def test_databases_with_equal_identities_keep_their_own_rules(tmp_path: Path, wo
     assert not deck.health().drifts
     assert not copy.health().drifts
     other.store.close()
+
+
+def test_rules_that_fire_too_often_are_compared_as_far_as_both_are_known(deck: Deck) -> None:
+    often = {"type": "interval", "every": "PT5S", "startAt": "2026-01-01T00:00:00Z"}
+    change = deck.fire_change(often, often | {"every": "PT10S"})
+    assert change.until_at is not None
+    assert (len(change.added), len(change.removed), change.kept) == (0, 5_000, 5_000)
+    assert deck.fire_change(BERLIN, BERLIN).until_at is None

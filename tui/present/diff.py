@@ -61,7 +61,8 @@ def change_lines(
     changes: Sequence[FieldChange], fires: FireChange, zone: str, cells: int, notes: Sequence[str] = ()
 ) -> list[Line]:
     """Return what a save changes: how many fires of the coming days, the fields, then the fires themselves."""
-    rows: list[Line] = [line(Piece("FIRES IN 14 DAYS  ", "head"), *fire_counts(fires))]
+    span = "in 14 days" if fires.until_at is None else f"until {full(fires.until_at, zone)}"
+    rows: list[Line] = [line(Piece(f"FIRES {span.upper()}  ", "head"), *fire_counts(fires))]
     for note in notes:
         rows += wrap(f"· {note}", cells, "warn", "  ")
     rows += [line(), line(Piece("FIELDS", "head"))]
@@ -115,10 +116,10 @@ def fire_counts(fires: FireChange) -> Line:
         return loud if count else "dim"
 
     return line(
-        Piece(f"+{len(fires.added)} ", tone(len(fires.added), "ok")),
-        Piece(f"−{len(fires.removed)} ", tone(len(fires.removed), "bad")),
-        Piece(f"moved {len(fires.moved)} ", tone(len(fires.moved), "warn")),
-        Piece(f"kept {fires.kept}", "dim"),
+        Piece(f"+{len(fires.added):,} ", tone(len(fires.added), "ok")),
+        Piece(f"−{len(fires.removed):,} ", tone(len(fires.removed), "bad")),
+        Piece(f"moved {len(fires.moved):,} ", tone(len(fires.moved), "warn")),
+        Piece(f"kept {fires.kept:,}", "dim"),
     )
 
 

@@ -222,7 +222,9 @@ class EditorScreen(Outside):
                 )
             )
         if not self.is_new:
-            rows.append(line(Piece(f"against gen {self.generation}, 14 days: ", "dim"), *fire_counts(self.live.change)))
+            change, zone = self.live.change, str((self.draft.schedule if self.draft else {}).get("timeZone") or "UTC")
+            span = f"until {full(change.until_at, zone)}" if change.until_at else "14 days"
+            rows.append(line(Piece(f"against gen {self.generation}, {span}: ", "dim"), *fire_counts(change)))
         return rows
 
     def _overlap(self, cells: int) -> list[Line]:
