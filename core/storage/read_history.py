@@ -25,6 +25,7 @@ _version = table_of(FlowVersion).c
 
 Key = tuple[datetime, str]
 IDS_AT_ONCE = 500
+FEW_TRIGGERS = 50
 
 _OCCURRENCE_COLUMNS = (
     "id",
@@ -284,16 +285,32 @@ def _occurrence_sources(tx: Transaction, workspace_id: str, query: OccurrenceQue
         wanted.append(_occurrence.at >= query.since)
     if query.until is not None:
         wanted.append(_occurrence.at < query.until)
-    if query.trigger is None:
+    return _of_triggers(tx, workspace_id, query, wanted, _occurrence.trigger_uid)
+
+
+def _of_triggers(
+    tx: Transaction,
+    workspace_id: str,
+    query: OccurrenceQuery | WorkQuery,
+    wanted: list[ColumnElement[bool]],
+    uid: ColumnElement[str],
+) -> list[ColumnElement[bool]]:
+    """Return the conditions narrowed to the Triggers that ever had the wanted name.
+
+    History is found by uid, which an index serves; the first condition (the workspace) is not compared then. Where
+    words fit many Triggers, the history is walked by time instead.
+    """
+    if query.trigger is None and not query.trigger_like:
         return [and_(*wanted)]
-    uids = _uids_named(tx, workspace_id, query.trigger)  # of this workspace, which need not be compared again
-    return [and_(*wanted[1:], _occurrence.trigger_uid == uid) for uid in uids]
-
-
-def _uids_named(tx: Transaction, workspace_id: str, name: str) -> list[str]:
-    """Return the uid of every Trigger that has or had a name; history is found by uid, which an index serves."""
-    named = (_resource.workspace_id == workspace_id, _resource.kind == "Trigger", _resource.name == name)
-    return [row[0] for row in tx.all(select(_resource.uid).where(*named).order_by(_resource.uid))]
+    named: list[ColumnElement[bool]] = [_resource.workspace_id == workspace_id, _resource.kind == "Trigger"]
+    if query.trigger is not None:
+        named.append(_resource.name == query.trigger)
+    named += [_resource.name.icontains(word, autoescape=True) for word in (query.trigger_like or "").split()]
+    chosen = select(_resource.uid).where(*named).order_by(_resource.uid)
+    few = [row[0] for row in tx.all(chosen.limit(FEW_TRIGGERS + 1))]
+    if query.trigger is None and len(few) > FEW_TRIGGERS:
+        return [and_(*wanted, uid.in_(chosen))]
+    return [and_(*wanted[1:], uid == each) for each in few]
 
 
 def _stretch(
@@ -378,7 +395,4 @@ def _work_sources(tx: Transaction, workspace_id: str, query: WorkQuery) -> list[
         wanted.append(_work.status.in_(ACTIVE_WORK) if query.active else _work.status.not_in(ACTIVE_WORK))
     if query.since is not None:
         wanted.append(_work.created_at >= query.since)
-    if query.trigger is None:
-        return [and_(*wanted)]
-    uids = _uids_named(tx, workspace_id, query.trigger)  # of this workspace, as above
-    return [and_(*wanted[1:], _work.trigger_uid == uid) for uid in uids]
+    return _of_triggers(tx, workspace_id, query, wanted, _work.trigger_uid)

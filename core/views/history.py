@@ -11,9 +11,10 @@ from core.views.kinds import LinkState, Outcome, Reason
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceQuery:
-    """Which occurrences, newest first."""
+    """Which occurrences, newest first; `trigger` is a whole name, `trigger_like` words that names hold, in any case."""
 
     trigger: str | None = None
+    trigger_like: str | None = None
     namespace: str | None = None
     outcome: str | None = None
     reason: str | None = None

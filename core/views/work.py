@@ -12,9 +12,10 @@ from core.views.kinds import ActionStatus, StepStatus, WorkResult, WorkStatus
 
 @dataclass(frozen=True, slots=True)
 class WorkQuery:
-    """Which Work, newest first; `active` picks what has not ended."""
+    """Which Work, newest first; `active` picks what has not ended, `trigger_like` words that trigger names hold."""
 
     trigger: str | None = None
+    trigger_like: str | None = None
     status: str | None = None
     active: bool | None = None
     since: datetime | None = None

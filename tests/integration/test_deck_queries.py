@@ -10,7 +10,8 @@ import pytest
 
 from core.deck import Deck
 from core.errors import NotFound, Usage
-from core.views import OccurrenceQuery, TriggerQuery
+from core.storage import read_history
+from core.views import OccurrenceQuery, TriggerQuery, WorkQuery
 from tests.integration.admission.world import EVERY_MINUTE, HOURLY, START, World, definition
 
 BERLIN = {"type": "cron", "expression": "0 30 2 * * ?", "timeZone": "Europe/Berlin"}
@@ -196,3 +197,26 @@ def test_rules_that_fire_too_often_are_compared_as_far_as_both_are_known(deck: D
     assert change.until_at is not None
     assert (len(change.added), len(change.removed), change.kept) == (0, 5_000, 5_000)
     assert deck.fire_change(BERLIN, BERLIN).until_at is None
+
+
+def test_words_find_the_history_of_every_trigger_whose_name_holds_them(
+    world: World, deck: Deck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("slow-import", "fast-import", "export"):
+        world.trigger(name, definition(EVERY_MINUTE))
+    minutes(world, 2)
+
+    def found(words: str) -> set[str]:
+        occurrences, works = (
+            deck.occurrences(OccurrenceQuery(trigger_like=words)),
+            deck.works(WorkQuery(trigger_like=words)),
+        )
+        assert {row.trigger_name for row in works.rows} == {row.trigger_name for row in occurrences.rows}
+        assert occurrences.total == len(occurrences.rows)
+        return {row.trigger_name for row in occurrences.rows}
+
+    for few in (50, 1):  # one Trigger at a time, or the history walked once
+        monkeypatch.setattr(read_history, "FEW_TRIGGERS", few)
+        assert found("IMPORT") == {"slow-import", "fast-import"}
+        assert found("import slow") == {"slow-import"}
+        assert found("100%") == set()

@@ -96,7 +96,7 @@ def test_a_duration_shows_its_two_largest_units(seconds: int, told: str) -> None
 
 def test_near_times_are_as_short_as_their_distance_allows() -> None:
     told = [near(NOW + timedelta(**gap), NOW, "Europe/Berlin") for gap in ({"seconds": 49}, {"days": 1}, {"days": 20})]
-    assert told == ["14:04", "Sun 15:03:11", "17 Apr 15:03:11"]
+    assert told == ["14:04", "Sun 15:03:11", "17 Apr 15:03"]
     assert near(datetime(2031, 1, 1, tzinfo=UTC), NOW, "UTC") == "2031-01-01"
     assert near(None, NOW, "UTC") == "—"
 

@@ -25,12 +25,18 @@ def test_a_filter_is_words_and_pairs() -> None:
     query, faults = occurrence_query("state:skipped since:30d trigger~nightly reason:concurrency-skip", NOW)
     assert not faults
     assert query == OccurrenceQuery(
-        trigger="nightly", outcome="skipped", reason="concurrency_skip", since=NOW - timedelta(days=30)
+        trigger_like="nightly", outcome="skipped", reason="concurrency_skip", since=NOW - timedelta(days=30)
     )
 
 
-def test_a_bare_word_is_a_trigger_and_a_clear_beginning_is_enough() -> None:
-    assert occurrence_query("crm-pull state:sk", NOW)[0] == OccurrenceQuery(trigger="crm-pull", outcome="skipped")
+def test_bare_words_are_parts_of_a_trigger_and_a_pair_names_it_whole() -> None:
+    assert occurrence_query("slow import", NOW)[0] == OccurrenceQuery(trigger_like="slow import")
+    assert occurrence_query("trigger:slow-import", NOW)[0] == OccurrenceQuery(trigger="slow-import")
+    assert work_query("import active", NOW)[0] == WorkQuery(trigger_like="import", active=True)
+
+
+def test_a_clear_beginning_of_a_state_is_enough() -> None:
+    assert occurrence_query("crm-pull state:sk", NOW)[0] == OccurrenceQuery(trigger_like="crm-pull", outcome="skipped")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reason": ("reason", tuple(REASONS)),
     "kind": ("kind", KIND_WORDS),
 }
+ACTIVITY = frozenset({"active", "ended"})
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 _PAIR = re.compile(r"^(-?\w+)([:~=])(.*)$")
 
@@ -38,10 +39,10 @@ def since(text: str, now: datetime) -> datetime | None:
 
 
 def occurrence_query(text: str, now: datetime) -> tuple[OccurrenceQuery, tuple[Fault, ...]]:
-    """Read `state:skipped since:30d trigger~nightly reason:paused kind:manual`; a bare word is a trigger."""
-    query, faults = OccurrenceQuery(), []
-    for word in text.split():
-        key, value = _pair(word)
+    """Read `state:skipped since:30d trigger:nightly reason:paused kind:manual`; bare words are parts of a trigger."""
+    words, pairs = _split(text)
+    query, faults = OccurrenceQuery(trigger_like=" ".join(words) or None), []
+    for key, value in pairs:
         change = _occurrence_part(key, value, now)
         if isinstance(change, Fault):
             faults.append(change)
@@ -51,8 +52,8 @@ def occurrence_query(text: str, now: datetime) -> tuple[OccurrenceQuery, tuple[F
 
 
 def _occurrence_part(key: str, value: str, now: datetime) -> dict[str, Any] | Fault:
-    if key in {"", "trigger", "namespace"}:
-        return {key or "trigger": value}
+    if key in {"trigger", "namespace"}:
+        return {key: value}
     field, allowed = _CHOICES.get(key, ("", ()))
     if field:
         return _one_of(field, value.replace("-", "_"), allowed)
@@ -62,10 +63,10 @@ def _occurrence_part(key: str, value: str, now: datetime) -> dict[str, Any] | Fa
 
 
 def work_query(text: str, now: datetime) -> tuple[WorkQuery, tuple[Fault, ...]]:
-    """Read `status:failed since:7d trigger~nightly active`; a bare word is a trigger."""
-    query, faults = WorkQuery(), []
-    for word in text.split():
-        key, value = _pair(word)
+    """Read `status:failed since:7d trigger:nightly active`; other bare words are parts of a trigger."""
+    words, pairs = _split(text, ACTIVITY)
+    query, faults = WorkQuery(trigger_like=" ".join(words) or None), []
+    for key, value in pairs:
         change = _work_part(key, value, now)
         if isinstance(change, Fault):
             faults.append(change)
@@ -75,15 +76,28 @@ def work_query(text: str, now: datetime) -> tuple[WorkQuery, tuple[Fault, ...]]:
 
 
 def _work_part(key: str, value: str, now: datetime) -> dict[str, Any] | Fault:
-    if key == "" and value in {"active", "ended"}:
+    if key == "":
         return {"active": value == "active"}
-    if key in {"", "trigger"}:
+    if key == "trigger":
         return {"trigger": value}
     if key in {"state", "status"}:
         return {"active": True} if value == "active" else _one_of("status", value, STATUSES)
     if key == "since":
         return _instant(key, value, now)
     return Fault(key, "is not something to filter by", "use status, since, trigger, or the word active")
+
+
+def _split(text: str, known: frozenset[str] = frozenset()) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the words that triggers are looked for by (`nightly`, `trigger~nightly`), and pairs with `known` words."""
+    words: list[str] = []
+    pairs: list[tuple[str, str]] = []
+    for word in text.split():
+        key, value = _pair(word)
+        if (key == "" and word not in known) or word.lower().startswith("trigger~"):
+            words.append(value)
+        else:
+            pairs.append((key, value))
+    return words, pairs
 
 
 def _pair(word: str) -> tuple[str, str]:

@@ -262,7 +262,7 @@ def heat_cell(count: int, top: int, cells: int) -> Piece:
     shade = _SHADES[min(len(_SHADES) - 1, count * len(_SHADES) // (top + 1))]
     if cells < NARROW and top > 9:  # figures would run into each other: a bar says as much
         return Piece(BARS[min(7, (count * 8 - 1) // top)].ljust(cells), shade)
-    return Piece(short_count(count, cells).center(cells), shade)
+    return Piece(short_count(count, max(cells - 1, 2)).center(cells), shade)
 
 
 def short_count(count: int, cells: int) -> str:

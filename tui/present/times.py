@@ -77,8 +77,9 @@ def near(instant: datetime | None, now: datetime, zone_name: str, *, seconds: bo
     if instant is None:
         return DASH
     there, here = instant.astimezone(zone(zone_name)), now.astimezone(zone(zone_name))
-    wall = f"{there:%H:%M:%S}" if seconds or there.second else f"{there:%H:%M}"
     days = (there.date() - here.date()).days
+    close = -1 <= days < 7  # farther off, the day tells enough and the column has no room
+    wall = f"{there:%H:%M:%S}" if seconds or (there.second and close) else f"{there:%H:%M}"
     if days == 0:
         return wall
     if 0 < days < 7:

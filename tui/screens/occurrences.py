@@ -39,7 +39,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
     heading = "Occurrences"
     live_kinds = frozenset({"occurrence", "work"})
     EMPTY = "nothing was decided yet: the first row comes when a Trigger is due (1)"
-    FILTER_HELP = "a trigger, or state:skipped since:30d until:2026-03-01 reason:missed kind:manual"
+    FILTER_HELP = "words of a trigger, or state:skipped since:30d until:2026-03-01 reason:missed kind:manual"
     COLUMNS = (
         Column("nominal", "nominal", 22, grow=1, most=32),
         Column("lag", "lag", 6, drop=3, align="right"),

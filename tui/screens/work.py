@@ -34,7 +34,7 @@ class WorkPlace(TablePlace[WorkRow]):
     heading = "Work"
     live_kinds = frozenset({"work", "action"})
     EMPTY = "no work yet: it comes when a Trigger fires, or with r on one (1)"
-    FILTER_HELP = "a trigger, or status:failed since:7d, or active"
+    FILTER_HELP = "words of a trigger, or status:failed since:7d, or active"
     COLUMNS = (
         Column("status", "status", 11),
         Column("trigger", "trigger", 14, grow=2, most=34),
