@@ -57,8 +57,7 @@ class _Allowed:
 
 
 def starting_what_was_revoked(patch: pytest.MonkeyPatch) -> None:
-    """Ask for no right again before a run's first step, nor at its admission."""
-    running_what_was_refused(patch)
+    """Ask for no right again before a run's first step."""
     patch.setattr(progress, "_refusal", lambda _tx, _work: "")
 
 

@@ -19,7 +19,6 @@ from tests.simulation.outside import AGAIN
 
 THRESHOLD_US = 60 * 1_000_000
 SECOND_US = 1_000_000
-_MAY_RUN = ("Owner", "Admin", "Member")
 _DECIDED = (
     "SELECT rowid, id, trigger_uid, trigger_name, generation, kind, nominal_at, due_at, observed_at, reason, work_id,"
     " principal_id, count FROM occurrence WHERE rowid > ? ORDER BY rowid"
@@ -62,6 +61,10 @@ class Ledger:
         for principal, may in self.look(_RIGHTS):
             self._denied[principal] = self._denied.get(principal, True) and not may
             self._allowed[principal] = self._allowed.get(principal, True) and bool(may)
+
+    def denied(self, work: str) -> bool:
+        """Say whether the principal of a Work has held no right at any moment since the last judgement."""
+        return self._denied.get(self.look("SELECT principal_id FROM work WHERE id = ?", work)[0][0], False)
 
     def judge(self) -> Iterator[str]:
         """Yield what is wrong with everything that was decided since the last time."""

@@ -1,7 +1,8 @@
 """The world outside: what steps do there, for simulated minutes and hours, and a journal of every time they did it.
 
 The journal is the judge of effects. A try may begin only where the rows say that it runs; never beside another try of
-the same Work; never again after it finished and that was recorded; and, after a crash, only as `onCrash` says.
+the same Work; never again after it finished and that was recorded; after a crash, only as `onCrash` says; and a run's
+first one only where the principal holds the right.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ class Try:
 class Outside:
     """Does steps and keeps the journal; `harm` collects what should never have been done."""
 
-    def __init__(self, seed: int, faults: Faults, look: Look) -> None:
+    def __init__(self, seed: int, faults: Faults, look: Look, denied: Callable[[str], bool]) -> None:
         self._draw = random.Random(seed * 2 + 7_000_001)
         self._faults = faults
         self._look = look
+        self._denied = denied
         self.life = 0
         self.tries: dict[tuple[str, int], list[Try]] = defaultdict(list)
         self.retries: Counter[str] = Counter()
@@ -115,6 +117,8 @@ class Outside:
         rows = self._look(_PRESENT, context.run_id, context.position)
         expected = [("running", "running", "running", context.attempt)]
         wrong = [] if rows == expected else [f"it begins though the rows say {rows}"]
+        if context.position == 0 and context.attempt == 1 and self._denied(context.work_id):
+            wrong.append("its run began though its principal held no right")
         number = int(context.run_id.rpartition(".")[2])
         if number > 1 + self.retries[context.work_id]:
             wrong.append(f"run {number} of Work that was retried {self.retries[context.work_id]} times")

@@ -81,9 +81,10 @@ class World:
         self._stores: list[FaultyStore] = []
         self.engine = _engine(self.path)
         self.ledger = Ledger(self.path)
-        self.outside = Outside(seed, self.faults, self.ledger.look)
+        self.outside = Outside(seed, self.faults, self.ledger.look, self.ledger.denied)
         self.people = People(self.draw, self.clock, self.faults, self.ledger, self.outside, self.say)
         self.people.settle_in(self._store())
+        self.ledger.note_rights()
         self.deck = self.people.deck
 
     def close(self) -> None:
