@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from core.errors import Fault, Invalid
-from core.flows.reading import Fields, Scope, kind_of, near
+from core.flows.reading import Fields, Scope, is_one_line, kind_of, near
 from core.flows.schema import check_schema
 from core.flows.steps import (
     ACTION_KINDS,
@@ -58,7 +58,9 @@ def parse_flow(definition: object) -> FlowDefinition:
 def _flow(fields: Fields) -> FlowDefinition:
     display_name = fields.text("displayName", longest=120)
     if fields.has("displayName") and not display_name.strip():
-        fields.fault("displayName", "must have 1 to 120 characters")
+        fields.fault("displayName", "must have 1 to 120 characters", "write one, or remove it")
+    if not is_one_line(display_name):
+        fields.fault("displayName", "holds a line end or a control character", "write one plain line")
     flow = FlowDefinition(
         display_name=display_name,
         description=fields.text("description", longest=500),
@@ -83,7 +85,7 @@ def _steps(fields: Fields) -> tuple[Step, ...]:
     value = fields.take("steps")
     if not isinstance(value, list) or not 1 <= len(value) <= STEP_LIMIT:
         what = f"{len(value)} steps" if isinstance(value, list) else kind_of(value)
-        fields.fault("steps", f"must be a list of 1 to {STEP_LIMIT} steps, not {what}")
+        fields.fault("steps", f"must be a list of 1 to {STEP_LIMIT} steps, not {what}", "write - id: name")
         return ()
     ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in value]
     everything = frozenset(name for name in ids if isinstance(name, str))
@@ -126,7 +128,7 @@ def _action(fields: Fields) -> Action | None:
     fields.known.extend(STEP_KINDS)
     if len(written) != 1:
         found = " and ".join(written) or "none of them"
-        fields.fault("", f"must have exactly one of {', '.join(STEP_KINDS)}, not {found}")
+        fields.fault("", f"must have exactly one of {', '.join(STEP_KINDS)}, not {found}", "make a step of each")
     actions = [READERS[kind](fields.inner(kind)) for kind in written]
     return actions[0] if len(actions) == 1 else None
 
@@ -171,15 +173,15 @@ def _argv(fields: Fields) -> tuple[str, ...]:
         fields.fault("argv", "must be a list, not one string", "write [program, argument, …]; no shell is involved")
         return ()
     if not isinstance(value, list) or not value:
-        fields.fault("argv", "must be a list with the program and its arguments")
+        fields.fault("argv", "must be a list with the program and its arguments", "write [echo, hello]")
         return ()
     for position, part in enumerate(value):
         if not isinstance(part, str):
             fields.fault(f"argv[{position}]", f"must be text, not {kind_of(part)}", "put it in quotes")
         elif "\0" in part:
-            fields.fault(f"argv[{position}]", "must not contain a NUL character")
+            fields.fault(f"argv[{position}]", "must not contain a NUL character", "remove it")
     if isinstance(value[0], str) and not value[0].strip():
-        fields.fault("argv[0]", "must name a program")
+        fields.fault("argv[0]", "must name a program", "write its name or path")
     fields.check("argv", value)
     return tuple(str(part) for part in value)
 
@@ -188,7 +190,9 @@ def _environment(fields: Fields) -> dict[str, Any]:
     values = fields.named_values("env", ENV_NAME, "environment variable")
     for name in values:
         if str(name).startswith(RESERVED_ENV):
-            fields.fault(f"env.{name}", f"names beginning with {RESERVED_ENV} are set by the worker")
+            fields.fault(
+                f"env.{name}", f"names beginning with {RESERVED_ENV} are set by the worker", "use another name"
+            )
     return values
 
 
@@ -196,7 +200,7 @@ def _http(fields: Fields) -> Http:
     method = fields.choice("method", METHODS, "GET")
     url = fields.template("url", required=True)
     if url and "{{" not in url.split("/", 3)[0] and not re.match(r"^https?://[^/]", url):
-        fields.fault("url", f"{url!r} is not an http or https address")
+        fields.fault("url", f"{url!r} is not an http or https address", "write it like https://host/path")
     body = fields.template("body", longest=65_536) if fields.has("body") else fields.take("body")
     content = fields.take("json")
     fields.check("json", content)
@@ -224,7 +228,7 @@ def _expect(fields: Fields) -> tuple[int, ...]:
     if not codes or any(
         isinstance(code, bool) or not isinstance(code, int) or not 100 <= code <= 599 for code in codes
     ):
-        inner.fault("status", "must be one or more HTTP status codes from 100 to 599")
+        inner.fault("status", "must be one or more HTTP status codes from 100 to 599", "write [200, 204]")
         codes = []
     inner.unread()
     return tuple(codes)
@@ -237,7 +241,7 @@ def _python(fields: Fields) -> Python:
         fields.fault("callable", f"{name!r} does not name a function of a module", remedy)
     args = fields.take("args")
     if args is not None and not isinstance(args, list | Mapping):
-        fields.fault("args", f"must be a list or a mapping of arguments, not {kind_of(args)}")
+        fields.fault("args", f"must be a list or a mapping of arguments, not {kind_of(args)}", "write [1, two]")
     fields.check("args", args)
     python = Python(callable=name, args=args, cwd=fields.template("cwd"), env=_environment(fields))
     fields.unread()
@@ -246,7 +250,7 @@ def _python(fields: Fields) -> Python:
 
 def _ask(fields: Fields) -> Ask:
     if not fields.has("kind"):
-        fields.fault("kind", f"is required: one of {', '.join(ACTION_KINDS)}")
+        fields.fault("kind", f"is required: one of {', '.join(ACTION_KINDS)}", "write the one that fits")
     ask = Ask(
         kind=fields.choice("kind", ACTION_KINDS, "confirmationRequired"),  # type: ignore[arg-type]
         title=fields.template("title", required=True, longest=300),
@@ -265,7 +269,7 @@ def _ask(fields: Fields) -> Ask:
 def _check_ask(fields: Fields, ask: Ask) -> None:
     kind = fields.values.get("kind")
     if kind == "choiceRequired" and not fields.has("choices"):
-        fields.fault("choices", "is required where a choice is asked for")
+        fields.fault("choices", "is required where a choice is asked for", "write [one, two]")
     if kind not in {"choiceRequired", None} and ask.choices:
         fields.fault("choices", f"has no meaning for {kind}", "use kind: choiceRequired")
     if kind == "inputRequired" and not fields.has("schema"):
@@ -279,17 +283,17 @@ def _choices(fields: Fields) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not 2 <= len(value) <= 100 or not all(isinstance(one, str) for one in value):
-        fields.fault("choices", "must be a list of 2 to 100 texts")
+        fields.fault("choices", "must be a list of 2 to 100 texts", "write [one, two]")
         return ()
     if len(set(value)) != len(value):
-        fields.fault("choices", "must not repeat a choice")
+        fields.fault("choices", "must not repeat a choice", "write each once")
     fields.check("choices", value)
     return tuple(value)
 
 
 def _wait(fields: Fields) -> Wait:
     if fields.has("for") == fields.has("until"):
-        fields.fault("", "must have exactly one of for and until")
+        fields.fault("", "must have exactly one of for and until", "write for: PT5M, or until: an instant")
     length = fields.duration("for")
     until = fields.template("until") or None
     if until and "{{" not in until:
@@ -302,7 +306,7 @@ def _check_instant(fields: Fields, text: str) -> None:
     try:
         parse_instant(text)
     except ValueError as error:
-        fields.fault("until", str(error))
+        fields.fault("until", str(error), "write it like 2026-03-29T02:30:00+01:00")
 
 
 def parse_instant(text: object) -> datetime:

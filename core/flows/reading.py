@@ -34,7 +34,7 @@ class Fields:
         if isinstance(value, Mapping):
             self.values = value
         else:
-            self.fault("", f"must be a mapping of fields, not {kind_of(value)}")
+            self.fault("", f"must be a mapping of fields, not {kind_of(value)}", "write name: value")
 
     def at(self, name: str) -> str:
         """Return the full path of a field."""
@@ -62,15 +62,15 @@ class Fields:
         value = self.take(name)
         if value is None:
             if required:
-                self.fault(name, "is required")
+                self.fault(name, "is required", "add it")
             return ""
         if not isinstance(value, str):
-            self.fault(name, f"must be text, not {kind_of(value)}")
+            self.fault(name, f"must be text, not {kind_of(value)}", "put it in quotes")
             return ""
         if required and not value.strip():
-            self.fault(name, "must not be empty")
+            self.fault(name, "must not be empty", "write what it should say")
         if len(value) > longest:
-            self.fault(name, f"is longer than {longest} characters")
+            self.fault(name, f"is longer than {longest} characters", "shorten it")
         return value
 
     def choice(self, name: str, allowed: Sequence[str], default: str) -> str:
@@ -79,7 +79,8 @@ class Fields:
         if value is None:
             return default
         if value not in allowed:
-            self.fault(name, f"must be one of {', '.join(allowed)}, not {value!r}", near(str(value), allowed))
+            remedy = near(str(value), allowed) or f"write {allowed[0]}, for instance"
+            self.fault(name, f"must be one of {', '.join(allowed)}, not {str(value)[:60]!r}", remedy)
             return default
         return str(value)
 
@@ -89,7 +90,7 @@ class Fields:
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            self.fault(name, f"must be a whole number from {least} to {most}")
+            self.fault(name, f"must be a whole number from {least} to {most}", f"write {default}, for instance")
             return default
         return value
 
@@ -101,7 +102,7 @@ class Fields:
         try:
             return parse_duration(value)
         except ValueError as error:
-            self.fault(name, str(error))
+            self.fault(name, str(error), "write a duration such as PT30S, PT5M or P1D")
             return None
 
     def template(self, name: str, *, required: bool = False, longest: int = 4096) -> str:
@@ -116,7 +117,7 @@ class Fields:
         if value is None:
             return None
         if not isinstance(value, str):
-            self.fault(name, f"must be an expression as text, not {kind_of(value)}")
+            self.fault(name, f"must be an expression as text, not {kind_of(value)}", "put it in quotes")
             return None
         self._checked(name, value, is_condition=True)
         return value
@@ -138,7 +139,7 @@ class Fields:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            self.fault(name, f"must be a mapping of names to text, not {kind_of(value)}")
+            self.fault(name, f"must be a mapping of names to text, not {kind_of(value)}", "write NAME: value")
             return {}
         for entry, content in value.items():
             self._named_value(f"{name}.{entry}", str(entry), content, key, what)
@@ -148,11 +149,13 @@ class Fields:
         """Refuse every field that nobody took, naming the closest one that exists."""
         for name in self.values:
             if name not in self.known:
-                self.fault(str(name), "is not a known field", near(str(name), self.known), code="unknown_field")
+                self.fault(
+                    str(name), "is not a known field", near(str(name), self.known) or "remove it", code="unknown_field"
+                )
 
     def _named_value(self, where: str, entry: str, content: Any, key: re.Pattern[str], what: str) -> None:
         if not key.match(entry):
-            self.fault(where, f"is not a valid {what} name")
+            self.fault(where, f"is not a valid {what} name", "use letters, digits and _, as the system knows them")
         if isinstance(content, Mapping):
             name = content.get("secretRef")
             if set(content) != {"secretRef"} or not isinstance(name, str) or not SECRET_NAME.match(name):
@@ -168,20 +171,29 @@ class Fields:
         try:
             references = check_condition(value) if is_condition else check_template(value)
         except ExpressionError as error:
-            self.fault(name, str(error), code="expression_invalid")
+            self.fault(name, str(error), "correct what stands between {{ and }}", code="expression_invalid")
             return
         for step in references:
             if step in self.scope.earlier:
                 continue
             if step in self.scope.everything:
-                self.fault(name, f"refers to step {step!r}, which does not come earlier", code="expression_invalid")
+                message = f"refers to step {step!r}, which does not come earlier"
+                self.fault(name, message, "move that step up, or this one down", code="expression_invalid")
             else:
                 self.fault(
                     name,
                     f"refers to a step {step!r} that does not exist",
-                    near(step, tuple(self.scope.earlier)),
+                    near(step, tuple(self.scope.earlier)) or "name a step that comes earlier",
                     code="expression_invalid",
                 )
+
+
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def is_one_line(text: str) -> bool:
+    """Return whether a text holds neither line ends nor control characters, which would upset a terminal."""
+    return _BREAKS.search(text) is None
 
 
 def near(word: str, known: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ def check_schema(schema: object, field: str) -> list[Fault]:
         return [Fault(field, "is nested too deeply", "make it flatter", code="schema_invalid")]
     except SchemaError as error:
         path = join_path(field, error.absolute_path)
-        return [Fault(path, f"is not valid JSON Schema: {error.message}", code="schema_invalid")]
+        return [Fault(path, f"is not valid JSON Schema: {error.message}", "correct it", code="schema_invalid")]
     return []
 
 
@@ -43,13 +43,13 @@ def validate_input(schema: Mapping[str, Any], value: object) -> list[Fault]:
     The value must be a JSON object of at most 65,536 UTF-8 bytes.
     """
     if not isinstance(value, Mapping):
-        return [Fault("", "must be a JSON object", code="input_invalid")]
+        return [Fault("", "must be a JSON object", "write {name: value}", code="input_invalid")]
     try:
         if len(canonical_json(value).encode()) > INPUT_LIMIT_BYTES:
             return [Fault("", "is larger than 65,536 bytes", "pass a reference to the data", code="input_invalid")]
         return _check(schema, value)
     except (TypeError, ValueError):
-        return [Fault("", "must contain only JSON values", code="input_invalid")]
+        return [Fault("", "must contain only JSON values", "write text, numbers, lists, objects", code="input_invalid")]
     except RecursionError:
         return [Fault("", "is nested too deeply to be checked", "make it flatter", code="input_invalid")]
 
@@ -82,13 +82,17 @@ def _validator(schema_text: str) -> Draft202012Validator:
 def _faults_of(error: ValidationError) -> list[Fault]:
     field = join_path("", error.absolute_path)
     if error.validator == "required":
-        return [Fault(join_path("", [*error.absolute_path, _missing(error)]), "is required", code="input_invalid")]
+        return [
+            Fault(join_path("", [*error.absolute_path, _missing(error)]), "is required", "add it", code="input_invalid")
+        ]
     if error.validator == "additionalProperties" and error.validator_value is False:
         return [
-            Fault(join_path("", [*error.absolute_path, name]), "is not a known field", code="input_invalid")
+            Fault(
+                join_path("", [*error.absolute_path, name]), "is not a known field", "remove it", code="input_invalid"
+            )
             for name in _extra(error)
         ]
-    return [Fault(field, error.message, code="input_invalid")]
+    return [Fault(field, error.message, "make it what the schema says", code="input_invalid")]
 
 
 def _missing(error: ValidationError) -> str:

@@ -93,7 +93,9 @@ def _text(given: Any, _: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _own(_: Any, context: Mapping[str, Any]) -> tuple[str, str]:
-    return str(context.get("error", "is wrong")), ""
+    """Return what a validator of our own said: the fault, then its remedy after the last semicolon."""
+    message, _, remedy = str(context.get("error", "is wrong")).rpartition("; ")
+    return (message, remedy) if message else (remedy, "correct it")
 
 
 _SENTENCES: Final[dict[str, Sentence]] = {

@@ -47,6 +47,7 @@ def parse_documents(text: str, *, filename: str = "", namespace: str = DEFAULT_N
         document, found = _read(raw, namespace)
         faults += [_placed(fault, raw, many=many, filename=filename) for fault in found]
         documents += [document] if document else []
+    faults += namespace_faults("namespace", namespace)
     if not raws:
         faults.append(Fault(filename, "holds no document", "write apiVersion, kind, metadata and definition"))
     faults += _doubles(documents)

@@ -11,14 +11,17 @@ from pydantic import BeforeValidator, Field, StringConstraints, field_validator
 from core.errors import Fault, Invalid
 from core.flows.canonical import canonical_json
 from core.flows.durations import parse_duration
+from core.flows.reading import is_one_line
 from core.resources.checking import Part, check
 from core.resources.documents import DEFAULT_NAMESPACE
 from core.resources.names import kind_of, name_faults, namespace_faults
 
 INPUT_LIMIT_BYTES: Final = 65_536
 MAX_ACTIVE_LIMIT: Final = 1_000
+LARGEST_VERSION: Final = 2**31 - 1
 SHORTEST_THRESHOLD: Final = timedelta(seconds=1)
 LONGEST_THRESHOLD: Final = timedelta(days=31)
+_AS_TEXT: Final = "write it as text, such as PT1M"
 
 MisfirePolicy = Literal["skip", "fireOnce", "catchUp"]
 ConcurrencyPolicy = Literal["skip", "allow", "join", "buffer", "replace"]
@@ -26,8 +29,11 @@ ConcurrencyPolicy = Literal["skip", "allow", "join", "buffer", "replace"]
 
 def _threshold(value: object) -> timedelta:
     if not isinstance(value, str):
-        raise ValueError(f"must be an ISO-8601 duration such as PT1M, not {kind_of(value)}")  # noqa: TRY004 - pydantic
-    length = parse_duration(value)
+        raise ValueError(f"must be an ISO-8601 duration such as PT1M, not {kind_of(value)}; {_AS_TEXT}")  # noqa: TRY004 - pydantic
+    try:
+        length = parse_duration(value)
+    except ValueError as error:
+        raise ValueError(f"{error}; {_AS_TEXT}") from None
     if not SHORTEST_THRESHOLD <= length <= LONGEST_THRESHOLD:
         raise ValueError(f"{value} is out of range; write PT1S to P31D")
     return length
@@ -38,7 +44,7 @@ class FlowTarget(Part):
 
     name: str
     namespace: str = DEFAULT_NAMESPACE
-    version: Annotated[int, Field(ge=1)] | None = None
+    version: Annotated[int, Field(ge=1, le=LARGEST_VERSION)] | None = None
 
     @field_validator("name")
     @classmethod
@@ -92,6 +98,8 @@ class TriggerDefinition(Part):
     def _is_not_blank(cls, value: str | None) -> str | None:
         if value is not None and not value.strip():
             raise ValueError("is blank; write 1 to 120 characters")
+        if value is not None and not is_one_line(value):
+            raise ValueError("holds a line end or a control character; write one plain line")
         return value
 
     @property

@@ -80,7 +80,8 @@ class Builder:
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            raise Broken(f"the alias *{event.anchor[:60]} has no complete anchor before it", "", self._at(event))
+            message = f"the alias *{event.anchor[:60]} has no complete anchor before it"
+            raise Broken(message, f"put &{event.anchor[:60]} before it, or quotes around it", self._at(event))
         value, nodes = self._anchors[event.anchor]
         self._count(nodes, event)
         return value

@@ -137,7 +137,9 @@ class _Reader:
     def _harmless(self, key: str) -> bool:
         """Say whether a key of another type says nothing: policies that are all auto."""
         value = self._given[key]
-        return key == "daylightSaving" and isinstance(value, Mapping) and set(value.values()) <= {"auto", None}
+        if key != "daylightSaving" or not isinstance(value, Mapping):
+            return False
+        return all(policy is None or policy == "auto" for policy in value.values())
 
     def _text(self, key: str, required: str = "") -> str | None:
         value = self._given.get(key)

@@ -130,7 +130,9 @@ def _run_text(run: list[int]) -> str:
 def unix_fault(line: str) -> Fault | None:
     """Return the fault for a five-field Unix line, its remedy the Quartz form; None where it is not Unix cron."""
     try:
-        values = [_values(part, word) for part, word in zip(_PARTS, line.split(), strict=False)]
+        values = [
+            _values(part, word) for part, word in zip(_PARTS, re.split(r"[ \t]+", line.strip(" \t")), strict=True)
+        ]
     except ScheduleInvalid:
         return None
     del values

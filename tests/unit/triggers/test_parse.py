@@ -252,3 +252,22 @@ def test_equal_rules_are_equal_schedules() -> None:
     assert hash(parse_schedule(CRON)) == hash(parse_schedule(dict(CRON)))
     assert parse_schedule(CRON) != parse_schedule(HOURLY)
     assert parse_schedule(CRON) != "0 30 2 * * ?"
+
+
+@pytest.mark.parametrize("policy", [["a"], {"a": "b"}, 5, "never"])
+def test_a_policy_of_daylight_saving_where_none_belongs_is_refused_whatever_it_is(policy: object) -> None:
+    rules: tuple[dict[str, object], ...] = (
+        {"type": "once", "at": "2027-01-01T00:00:00Z"},
+        {"type": "interval", "every": "PT1H", "startAt": "2027-01-01T00:00:00Z"},
+    )
+    for rule in rules:
+        with pytest.raises(ScheduleInvalid) as caught:
+            parse_schedule(rule | {"daylightSaving": {"gap": policy}})
+        assert caught.value.faults[0].field.startswith("daylightSaving")
+
+
+def test_only_spaces_and_tabs_make_a_line_a_unix_one() -> None:
+    with pytest.raises(ScheduleInvalid) as caught:
+        parse_schedule({"type": "cron", "expression": "0\u20030 12 1 * ?", "timeZone": "UTC"})
+    assert [fault.code for fault in caught.value.faults] == ["invalid"]
+    assert "5 fields" in caught.value.faults[0].message
