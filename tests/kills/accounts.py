@@ -98,10 +98,10 @@ class _Answer:
 
     def is_carried_out(self) -> bool:
         """Say whether the answer had its effect and no other; a run that was cancelled has none."""
-        if self.ended == "cancelled":
-            return self.reached <= self.attempt + (self.end == AGAIN)
         if self.end == AGAIN:
-            return self.reached > self.attempt
+            return self.reached > self.attempt or self.ended == "cancelled"
+        if self.ended == "cancelled":
+            return self.reached == self.attempt
         if self.end == FINISHED:
             return (self.step, self.reached, self.output) == ("completed", self.attempt, self.values.get("output"))
         return (self.step, self.reached, self.ended) == ("failed", self.attempt, "failed")

@@ -19,6 +19,7 @@ from tests.kills.resources import UNSURE
 from tests.kills.warm import acting_as
 
 NAPS = 12
+MOST_UNSURE = 2
 _QUESTIONS = "SELECT id, kind, work_id, form ->> '$.choices' FROM pending_action WHERE status = 'pending'"
 _RUNNING = (
     "SELECT w.id, w.is_test FROM work w JOIN flow_run r ON r.work_id = w.id JOIN flow_step s ON s.run_id = r.id"
@@ -26,6 +27,9 @@ _RUNNING = (
     " AND w.cancel_requested_at IS NULL"
 )
 _ENDED_BADLY = "SELECT id FROM work WHERE trigger_name = ? AND status IN ('failed', 'cancelled') AND attempts = 1"
+_STILL_ACTIVE = (
+    "SELECT count(*) FROM work WHERE trigger_name = ? AND status NOT IN ('completed', 'failed', 'cancelled')"
+)
 LEAVE, CANCEL = "leave", "cancel"
 _DRAWN = (LEAVE, LEAVE, FINISHED, FINISHED, AGAIN, AGAIN, AGAIN, FAILED, CANCEL)
 
@@ -42,7 +46,6 @@ class Operator:
         self._words = [word] if word else [word for word in _DRAWN if patient or word != LEAVE]
         self._deck: Deck | None = None
         self._left: set[str] = set()
-        self._let_be: set[str] = set()
 
     @property
     def deck(self) -> Deck:
@@ -95,14 +98,12 @@ class Operator:
                 with suppress(Precondition):
                     self.deck.cancel(work)
 
-    def retry_some(self, connection: sqlite3.Connection) -> None:
-        """Retry Work that ended badly after a question, once at most."""
-        for (work,) in connection.execute(_ENDED_BADLY, [UNSURE]).fetchall():
-            if work in self._let_be or self._draw.random() < 0.5:
-                self._let_be.add(work)
-                continue
-            with suppress(Precondition):
-                self.deck.retry(work)
+    def retry_one(self, connection: sqlite3.Connection) -> None:
+        """Retry, now and then and once at most, Work that ended badly after a question, also beside that of today."""
+        (active,) = connection.execute(_STILL_ACTIVE, [UNSURE]).fetchone()
+        ended = connection.execute(_ENDED_BADLY, [UNSURE]).fetchall()
+        if ended and active < MOST_UNSURE and self._draw.random() < 0.5:
+            self.deck.retry(self._draw.choice(ended)[0])
 
     def fire_naps(self) -> None:
         """Fire Work that wakes up on the coming days, one a day."""

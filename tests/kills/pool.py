@@ -1,4 +1,4 @@
-"""Processes that are warm: forked from one that has imported everything and started no thread."""
+"""Processes that are warm: forked from one that has imported everything, lived one life and has no thread."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
+from tests.kills import warm
 from tests.kills.cuts import cut_logs, go_on_after
-from tests.kills.runs import be_warm, kill_at, kill_at_random, kill_in_doubt
+from tests.kills.runs import kill_at, kill_at_random, kill_in_doubt
 
 
 def warm_pool(processes: int, *, fresh: bool = False) -> ProcessPoolExecutor:
-    """Return processes without threads that have imported what a worker needs; `fresh` ones do one task each."""
+    """Return processes without threads that know what a worker needs; `fresh` ones do one task each."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    return ProcessPoolExecutor(processes, mp_context=context, max_tasks_per_child=1 if fresh else None)
+    context.set_forkserver_preload(["tests.kills.warmed"])
+    once = 1 if fresh else None
+    return ProcessPoolExecutor(processes, mp_context=context, initializer=warm.move_in, max_tasks_per_child=once)
 
 
 def at_places(places: Sequence[str], times: int) -> Counter[str]:
@@ -35,7 +37,6 @@ def in_doubt(seed: int, words: Sequence[str]) -> Counter[str]:
 
 def at_places_harmed(harm: Callable[[], None], places: Sequence[str], times: int) -> Counter[str]:
     """Break something first, then kill at each of these places; for a process of its own."""
-    be_warm()
     harm()
     return at_places(places, times)
 

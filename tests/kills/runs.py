@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 from tests.kills import warm
@@ -53,8 +52,7 @@ def kill_in_doubt(seed: int, words: Sequence[str]) -> Counter[str]:
 @contextmanager
 def new_world(seed: int, *, poisoned: bool = False) -> Iterator[World]:
     """Make a world and remove it; where it is found unsound, tell seed and story, and keep its files."""
-    be_warm()
-    world = World(warm.world_folder(), seed, poisoned=poisoned)
+    world = World(warm.world_database(), seed, poisoned=poisoned)
     began_s = _cpu_s()
     try:
         world.begin()
@@ -67,11 +65,10 @@ def new_world(seed: int, *, poisoned: bool = False) -> Iterator[World]:
         warm.clean()
 
 
-@cache
 def be_warm() -> None:
     """Live one life in this very process, so that those that are forked from it find everything prepared."""
     warm.keep_engines()
-    world = World(warm.world_folder(), 0)
+    world = World(warm.world_database(), 0)
     try:
         world.begin()
         world.die_unexamined("step.recorded", 3)

@@ -23,21 +23,25 @@ GROUPS = [PLACES[start : start + TOGETHER] for start in range(0, len(PLACES), TO
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-Killing = dict[tuple[str, ...], Future[Counter[str]]]
+Kill = Callable[[tuple[str, ...]], Counter[str]]
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[ProcessPoolExecutor]:
-    with warm_pool((os.cpu_count() or 1) + 1) as made:
+def pool(request: pytest.FixtureRequest) -> Iterator[ProcessPoolExecutor]:
+    alone = not hasattr(request.config, "workerinput")
+    with warm_pool((os.cpu_count() or 1) + 1 if alone else 1) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def killing(pool: ProcessPoolExecutor, request: pytest.FixtureRequest) -> Killing:
-    """Begin with everything that this run is going to ask for, so that no processor waits."""
-    calls = [getattr(item, "callspec", None) for item in request.session.items]
-    wanted = [call.params["places"] for call in calls if call is not None and "places" in call.params]
-    return {places: pool.submit(at_places, places, KILLS_AT_EACH) for places in wanted}
+def killed(pool: ProcessPoolExecutor, request: pytest.FixtureRequest) -> Kill:
+    """Begin at once with all places that this run asks for; where it shares the tests, with each in its turn."""
+    begun: dict[tuple[str, ...], Future[Counter[str]]] = {}
+    if not hasattr(request.config, "workerinput"):
+        calls = [getattr(item, "callspec", None) for item in request.session.items]
+        wanted = [call.params["places"] for call in calls if call is not None and "places" in call.params]
+        begun = {places: pool.submit(at_places, places, KILLS_AT_EACH) for places in wanted}
+    return lambda places: (begun.get(places) or pool.submit(at_places, places, KILLS_AT_EACH)).result()
 
 
 def test_every_arranged_place_is_in_the_source() -> None:
@@ -47,9 +51,9 @@ def test_every_arranged_place_is_in_the_source() -> None:
 
 @pytest.mark.parametrize("places", GROUPS, ids=[group[0] for group in GROUPS])
 def test_a_worker_killed_ten_times_at_each_place_loses_nothing_and_doubles_nothing(
-    killing: Killing, places: tuple[str, ...]
+    killed: Kill, places: tuple[str, ...]
 ) -> None:
-    did = killing[places].result()
+    did = killed(places)
     assert {place: did[place] for place in places} == dict.fromkeys(places, KILLS_AT_EACH)
     assert did["occurrences"] > 0
 

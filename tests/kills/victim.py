@@ -25,7 +25,7 @@ from core.runtime.folders import steps_folder
 from core.storage.files import connect
 from core.worker import loop, process
 from core.worker.tending import Tending
-from tests.kills.person import Operator
+from tests.kills.person import MOST_UNSURE, Operator
 from tests.kills.resources import DEED, HANGS, UNSURE
 
 FIRST_DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -79,7 +79,7 @@ class Life:
     @property
     def slots(self) -> int:
         """Return how much runs at once: always something beside what hangs."""
-        return 1 if self.deep else FREE_SLOTS + self.hangs + self.unsure
+        return 1 if self.deep else FREE_SLOTS + self.hangs + MOST_UNSURE * self.unsure
 
     @property
     def findings(self) -> Path:
@@ -165,7 +165,7 @@ class _Watch:
             self._expect_settled()
             if self._life.runs_now:
                 self._person.deck.run("two-0")
-            self._person.retry_some(self._seen())
+            self._person.retry_one(self._seen())
         self._person.answer_all(self._seen())
         if not self._ending and (self._turns == self._life.stops or self._is_quiet(self._seen())):
             self._ending = True

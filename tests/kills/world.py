@@ -18,6 +18,7 @@ from typing import Any
 
 from core.deck import Deck
 from core.errors import Precondition
+from core.runtime.folders import steps_folder
 from core.storage.enginefile import engine_path
 from core.storage.opening import open_store
 from core.upkeep.checker import check
@@ -45,9 +46,9 @@ _RUNNING = "SELECT count(*) FROM flow_step WHERE status = 'running'"
 class World:
     """One database; `day` counts the lives that were lived on it. Where it is `poisoned`, one Trigger never fires."""
 
-    def __init__(self, folder: Path, seed: int, *, poisoned: bool = False) -> None:
-        self.folder = folder
-        self.path = folder / "deck.sqlite3"
+    def __init__(self, path: Path, seed: int, *, poisoned: bool = False) -> None:
+        self.folder = path.parent
+        self.path = path
         self.draw = random.Random(seed)
         self.seed = seed
         self.day = 0
@@ -103,8 +104,9 @@ class World:
 
     def die_in_doubt(self, word: str) -> None:
         """Have a worker killed in a step that may not be repeated, the next one at some moment; say `word` of it."""
-        self.rest(word)
-        self._after(self._live(in_doubt=True, unsure=True), "killed in doubt")
+        status = self._live(in_doubt=True, unsure=True)
+        self._after(status, "killed in doubt")
+        expect(status != 0, "a worker came to its end without a step that may not be repeated")
         self._after(self._live(self._some_time_s(), word=word), "killed some time")
         self.rest(word)
         self.did["doubts"] += 1
@@ -166,6 +168,7 @@ class World:
             raise Unsound(f"while a worker lived: {self.folder.joinpath('findings').read_text()}")
         expect(status in {0, -signal.SIGKILL}, f"a worker ended with {status}: {self._last_words()}")
         processes.expect_nobody()
+        expect(status != 0 or not steps_folder(self.path).exists(), "folders of steps are left")
         self.examine(settled=self.path.with_name("settled").exists())
         self.did["kills"] += status != 0
 
@@ -195,7 +198,7 @@ class World:
         elif self._draws(0.1):
             with self._acting() as (person, connection):
                 person.answer_all(connection)
-                person.retry_some(connection)
+                person.retry_one(connection)
 
     def _have_something_wake(self) -> None:
         """See to it that a run sleeps whose time will have come on the next day."""
