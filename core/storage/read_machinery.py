@@ -129,8 +129,9 @@ def beats(tx: Transaction) -> list[dict[str, Any]]:
 
 
 def newest_beat(tx: Transaction) -> tuple[str, datetime] | None:
-    """Return state and time of the newest heartbeat."""
-    row = tx.first(select(_beat.state, _beat.beat_at).order_by(_beat.beat_at.desc()).limit(1))
+    """Return state and time of the newest heartbeat of a worker that has not stopped."""
+    beats = select(_beat.state, _beat.beat_at).where(_beat.state != "stopped")
+    row = tx.first(beats.order_by(_beat.beat_at.desc()).limit(1))
     return (row[0], row[1]) if row else None
 
 

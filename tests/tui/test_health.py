@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -158,3 +159,18 @@ async def test_every_fact_of_the_machinery_can_be_exported(
         await stage.press("enter")
         (file,) = tmp_path.glob("health-*.json")
         assert {"zone_data", "workers", "lag_p95_ms"} <= {row["fact"] for row in json.loads(file.read_text())}
+
+
+async def test_a_worker_that_was_stopped_is_none_in_the_first_line(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        with sqlite3.connect(stage.deck.database) as connection:
+            connection.execute("UPDATE worker_beat SET state = 'stopped'")
+        connection.close()
+        assert stage.deck.status().worker == "none"
+        await stage.press("6", "ctrl+r")
+        await stage.beat()
+        await stage.look()
+        assert "worker ○ none runs" in stage.text
+        assert "○ stopped" in stage.text
+        await stage.press("X")
+        assert stage.flash == "! stop worker: none runs"
