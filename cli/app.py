@@ -7,6 +7,7 @@ import click
 from cli.commands import demo, history, inbox, machine, resources, schedules, triggers, upkeep, work, worker
 from cli.options import common
 from cli.session import Session
+from core.errors import Usage
 
 SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Start": (demo.demo, worker.worker),
@@ -28,8 +29,19 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
 }
 
 
+LATER = ("rehearse", "backfill", "events", "emit", "import", "export", "access", "serve")
+
+
 class Sections(click.Group):
     """A group whose help shows its commands under headings."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command by its name; one that is still to come is refused as such."""
+        if args and args[0] in LATER and args[0] not in self.commands:
+            raise Usage(f"the command {args[0]} comes in a later version", "see what there is: triggerdeck --help")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 click's own signature
         """Write the commands of each section with the first sentence of their help."""

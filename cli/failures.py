@@ -11,6 +11,7 @@ import sys
 
 import click
 
+from cli.render import colours
 from core.errors import Invalid, TriggerdeckError
 
 DONE = 0
@@ -31,8 +32,20 @@ def tell(error: Exception) -> int:
 
 def broken_pipe() -> int:
     """Fall silent after the reader of our output has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_output()
     return DONE
+
+
+def unwritable(error: OSError) -> int:
+    """Tell that the answer could not be written out."""
+    _drop_output()
+    say_error(f"the answer cannot be written: {error.strerror}; make room, or write it elsewhere")
+    return NO
+
+
+def _drop_output() -> None:
+    """Send what is still to be written nowhere, so that the interpreter's last flush does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell_usage(error: click.ClickException) -> int:
@@ -76,4 +89,5 @@ def say(text: str) -> None:
 
 def say_error(text: str) -> None:
     """Write one line that names an error."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {text}", err=True)
+    word = click.style("error:", fg="red", bold=True) if colours.wanted(sys.stderr) else "error:"
+    click.echo(f"{word} {text}", err=True)

@@ -74,6 +74,8 @@ class KindType(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind as manifests spell it."""
         kind = KINDS.get(str(value).lower())
+        if kind is None and str(value).lower() in {"calendar", "calendars"}:
+            self.fail("calendars come in a later version; use trigger or flow", param, ctx)
         if kind is None:
             self.fail(f"{value!r} is not a kind of resource; use trigger or flow", param, ctx)
         return kind

@@ -31,6 +31,11 @@ class Session:
         """Return the clock that instants such as `now` and `7d` are read by."""
         return SystemClock()
 
+    @property
+    def place(self) -> str:
+        """Return in words where names are looked for."""
+        return f"namespace {self.namespace}" if self.namespace else "this workspace"
+
     @contextlib.contextmanager
     def deck(self) -> Iterator[Deck]:
         """Open the deck for the length of a block."""

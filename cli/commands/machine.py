@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from cli.options import KIND, argument, common, limit, output
-from cli.render import write
-from cli.render.plain import plain
+from cli.render import colours, write
+from cli.render.plain import camel, plain
 from cli.render.table import paint
 from cli.render.times import utc
 from cli.session import session
@@ -37,7 +40,7 @@ def audit(limit: int, output: str) -> None:
     write.records(
         output,
         events,
-        record=plain,
+        record=_event_columns if output == "csv" else _event,
         titles=("AT (UTC)", "WHO", "ACTION", "KIND", "NAME", "OUTCOME", "CODE"),
         cells=lambda event: (
             utc(event["at"]),
@@ -45,11 +48,22 @@ def audit(limit: int, output: str) -> None:
             event["action"],
             event["kind"],
             event["name"],
-            paint(event["outcome"]) if sys.stdout.isatty() else event["outcome"],
+            paint(event["outcome"]) if colours.wanted(sys.stdout) else event["outcome"],
             event.get("code"),
         ),
         empty="nothing has been audited yet",
     )
+
+
+def _event(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {camel(key): value for key, value in event.items()}
+
+
+def _event_columns(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event with the same columns as every other: its detail is one of them, as JSON."""
+    record = _event(event)
+    detail = record.get("detail")
+    return {**record, "detail": json.dumps(plain(detail), ensure_ascii=False) if detail else None}
 
 
 @click.command()

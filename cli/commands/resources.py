@@ -15,7 +15,7 @@ from cli.render import write
 from cli.render.plain import plain
 from cli.session import session
 from core.errors import Invalid
-from core.views import Applied, FlowRow
+from core.views import Applied, FlowRow, TriggerView
 
 if TYPE_CHECKING:
     from core.deck import Deck
@@ -132,25 +132,30 @@ def _write_flows(output: str, rows: Sequence[FlowRow]) -> None:
             row.used_by,
             row.display_name,
         ),
-        empty="there are no Flows in this workspace; see: triggerdeck apply --help",
+        empty=f"there are no Flows in {session().place}; see: triggerdeck apply --help",
     )
 
 
 @click.command()
 @argument("kind", type=KIND)
 @argument("name")
+@output("table", "json", "yaml")
 @common
-def describe(kind: str, name: str) -> None:
+def describe(kind: str, name: str, output: str) -> None:
     """Tell all about one resource: state, rule in words, next fires, history, generations."""
     from cli.render.describe import describe_flow, describe_trigger
 
+    now = session().clock.now()
     with session().deck() as deck:
-        now = session().clock.now()
-        if kind == "Trigger":
-            text = describe_trigger(deck.trigger(name), deck.revisions("Trigger", name), now)
-        else:
-            text = describe_flow(deck.flow(name), deck.revisions("Flow", name))
-    click.echo(text)
+        revisions = deck.revisions(kind, name)
+        view = deck.trigger(name) if kind == "Trigger" else deck.flow(name)
+
+    def text() -> str:
+        if isinstance(view, TriggerView):
+            return describe_trigger(view, revisions, now)
+        return describe_flow(view, revisions)
+
+    write.document(output, {**plain(view), "revisions": plain(revisions)}, text)
 
 
 @click.command()

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cli.options import argument, common, output
-from cli.render import ics, write
+from cli.render import colours, ics, write
 from cli.render.preview import fire_record, preview_record, preview_text
 from cli.schedules import named_or_rule, rule_options, take_rule
 from cli.session import session
@@ -82,7 +82,7 @@ def _write_preview(answer: SchedulePreview, name: str, output: str, after: datet
     elif output == "csv":
         write.records("csv", answer.fires, record=fire_record, titles=(), cells=lambda _: (), empty="")
     elif output == "table":
-        click.echo(preview_text(answer, max(now, after), colour=sys.stdout.isatty()))
+        click.echo(preview_text(answer, max(now, after), colour=colours.wanted(sys.stdout)))
     else:
         write.document(output, preview_record(answer), lambda: "")
 

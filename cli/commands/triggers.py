@@ -42,7 +42,7 @@ def write_triggers(deck: Deck, output: str, name: str | None) -> None:
             row.last_outcome,
             row.flow,
         ),
-        empty="there are no Triggers in this workspace; see: triggerdeck apply --help",
+        empty=f"there are no Triggers in {session().place}; see: triggerdeck apply --help",
     )
 
 
@@ -123,6 +123,8 @@ def run(name: str, text: str | None, pairs: Sequence[str], timeout: float | None
             base = given if given is not None else deck.manifest("Trigger", name)["definition"].get("input") or {}
             given = {**base, **read_pairs(pairs)}
         effect = deck.run(name, input=given)
+        if effect.work_id and deck.status().worker not in {"running", "draining"}:
+            say("note: no worker runs, so it waits; start one: triggerdeck worker start")
         if not wait:
             write_effect(effect, output)
             return 0

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from cli.render import colours
 from cli.render.plain import plain
 from cli.render.table import table
 
@@ -44,7 +45,7 @@ def records(
     else:
         grid = [cells(row) for row in rows]
         if grid:
-            click.echo(table(titles, grid, colour=sys.stdout.isatty()))
+            click.echo(table(titles, grid, colour=colours.wanted(sys.stdout)))
         else:
             click.echo(empty, err=True)
 

@@ -1,3 +1,4 @@
+import csv
 import sqlite3
 import subprocess
 import sys
@@ -29,6 +30,26 @@ def test_audit_names_who_did_what(filled: Terminal) -> None:
     assert (event["action"], event["kind"], event["name"]) == ("pause", "Trigger", "yearly")
     assert "works on the roof" not in str(event)
     assert "yearly" in filled.done("audit", "--limit", "1").out
+
+
+def test_audit_spells_its_keys_as_everything_else_does(filled: Terminal) -> None:
+    filled.done("prune", "--older-than", "P90D")
+    filled.done("disable", "yearly")
+    event = filled.done("audit", "-o", "json").data[0]
+    assert {"workspaceId", "principalId"} <= set(event)
+    assert not [key for key in event if "_" in key]
+    titles, *rows = csv.reader(filled.done("audit", "-o", "csv").out.splitlines())
+    assert "detail" in titles
+    assert {len(row) for row in rows} == {len(titles)}
+    assert any("older_than_s" in row[titles.index("detail")] for row in rows)
+
+
+def test_run_says_where_no_worker_would_do_it(filled: Terminal) -> None:
+    assert "no worker runs, so it waits; start one: triggerdeck worker start" in filled.done("run", "yearly").err
+
+
+def test_an_empty_namespace_is_named(filled: Terminal) -> None:
+    assert "no Triggers in namespace elsewhere" in filled.done("get", "trigger", "-n", "elsewhere").err
 
 
 def test_metrics_schema_and_completion_print_data(filled: Terminal) -> None:

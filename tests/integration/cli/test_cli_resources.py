@@ -168,3 +168,11 @@ def test_an_invalid_edit_without_anybody_there_is_kept_in_a_file(
     assert refused.status == 3
     kept = Path(refused.err.split("your text is kept in ")[1].split("\n")[0])
     assert "0 0 99 1 1 ?" in kept.read_text(encoding="utf-8")
+
+
+def test_describe_gives_the_whole_as_data(filled: Terminal) -> None:
+    told = filled.done("describe", "trigger", "yearly", "-o", "json").data
+    assert told["row"]["name"] == "yearly"
+    assert [revision["generation"] for revision in told["revisions"]] == [1]
+    assert filled.done("describe", "flow", "greet", "-o", "json").data["revisions"]
+    assert filled.done("describe", "flow", "greet", "-o", "yaml").out

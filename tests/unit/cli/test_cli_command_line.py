@@ -179,3 +179,39 @@ def test_a_reader_that_goes_away_leaves_silence() -> None:
         process.stdin.close()
         assert process.wait(30) == 0
         assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("name", sorted(LATER))
+def test_a_command_that_is_still_to_come_is_refused_as_such(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "whatever"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: the command {name} comes in a later version; see what there is: triggerdeck --help\n"
+    )
+
+
+def test_calendars_are_said_to_come_later(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "calendar"]) == 2
+    assert "calendars come in a later version; use trigger or flow" in capsys.readouterr().err
+
+
+def in_a_shell(line: str) -> "subprocess.CompletedProcess[str]":
+    """Run a line of shell in which `$T` is the program."""
+    return subprocess.run(  # noqa: S602 - redirections are what is tested; the line is the test's own
+        line.replace("$T", f"{sys.executable} -m cli"), shell=True, text=True, capture_output=True, check=False
+    )
+
+
+def test_an_answer_that_finds_no_room_is_one_sentence() -> None:
+    told = in_a_shell("$T preview --cron '* * * * * ?' --zone UTC --count 5000 > /dev/full")
+    assert told.returncode == 1
+    assert told.stderr.splitlines() == [
+        "error: the answer cannot be written: No space left on device; make room, or write it elsewhere"
+    ]
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&-", ">&- <&-"])
+def test_a_closed_stream_is_like_one_that_leads_nowhere(closed: str) -> None:
+    told = in_a_shell(f"$T preview --jsonl < /dev/null {closed}")
+    assert (told.returncode, told.stderr) == (0, "")
+    told = in_a_shell(f"$T schema trigger {closed}")
+    assert (told.returncode, told.stderr) == (0, "")
