@@ -40,14 +40,16 @@ class Transaction:
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.connection = connection
         self.clock = clock
+        self._driver: sqlite3.Connection | None = None
 
     @property
     def driver(self) -> sqlite3.Connection:
         """Return the driver's own connection inside this transaction, for statements that are compiled already."""
-        if not self.connection.in_transaction():
-            self.connection.begin()
-        raw: Any = self.connection.connection.dbapi_connection
-        return cast("sqlite3.Connection", raw)
+        if self._driver is None:
+            if not self.connection.in_transaction():
+                self.connection.begin()
+            self._driver = _driver_of(self.connection)
+        return self._driver
 
     def run(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
         """Execute a statement, for many rows at once where `rows` is given; return its result."""
@@ -227,8 +229,16 @@ def _configure_read_only(connection: Any, _record: Any) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    if options.get("triggerdeck_write"):
-        level = "FULL" if options.get("triggerdeck_durable", True) else "NORMAL"
-        connection.exec_driver_sql(f"PRAGMA synchronous={level}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("triggerdeck_write") else "BEGIN")
+    options, driver = connection.get_execution_options(), _driver_of(connection)
+    if not options.get("triggerdeck_write"):
+        driver.execute("BEGIN")
+        return
+    level = "FULL" if options.get("triggerdeck_durable", True) else "NORMAL"
+    if connection.info.get("synchronous") != level:
+        driver.execute(f"PRAGMA synchronous={level}").close()
+        connection.info["synchronous"] = level
+    driver.execute("BEGIN IMMEDIATE")
+
+
+def _driver_of(connection: Connection) -> sqlite3.Connection:
+    return cast("sqlite3.Connection", connection.connection.dbapi_connection)

@@ -107,23 +107,21 @@ def test_work_is_paged_like_its_occurrences(lived: Ward) -> None:
 
 def statements_of(ward: Ward, ask: Any) -> list[str]:
     """Return the query plan of every statement that a question makes, one text each."""
-    seen: list[tuple[str, Any]] = []
+    seen: list[str] = []
 
-    def note(_c: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
-        seen.append((statement, parameters))
+    def trace(connection: Any) -> None:
+        connection.connection.dbapi_connection.set_trace_callback(seen.append)
 
-    event.listen(ward.store.engine, "before_cursor_execute", note)
+    event.listen(ward.store.engine, "begin", trace)
     try:
         ask()
     finally:
-        event.remove(ward.store.engine, "before_cursor_execute", note)
-    plans = []
+        event.remove(ward.store.engine, "begin", trace)
+        ward.store.engine.dispose()
     with ward.store.engine.connect() as connection:
-        for statement, parameters in seen:
-            if statement.lstrip().startswith("SELECT"):
-                rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
-                plans.append(" | ".join(str(row[3]) for row in rows))
-    return plans
+        asked = [statement for statement in seen if statement.lstrip().startswith("SELECT")]
+        plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}").all() for statement in asked]
+    return [" | ".join(str(row[3]) for row in rows) for rows in plans]
 
 
 @pytest.mark.parametrize(
