@@ -19,6 +19,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
+# Line ends and control characters that an input brings along are shown by their escapes: a sentence is one line.
+_VISIBLE = {code: ascii(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)}
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing that is wrong with one field of an input.
@@ -42,7 +46,8 @@ class Fault:
         """Return field, fault and remedy as one line for people."""
         where = f"{self.field}: " if self.field else ""
         at = f" (at character {self.position + 1})" if self.position is not None else ""
-        return f"{where}{self.message}{at}" + (f"; {self.remedy}" if self.remedy else "")
+        said = f"{where}{self.message}{at}" + (f"; {self.remedy}" if self.remedy else "")
+        return said.translate(_VISIBLE)
 
 
 class TriggerdeckError(Exception):

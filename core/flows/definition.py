@@ -268,6 +268,8 @@ def _ask(fields: Fields) -> Ask:
 
 def _check_ask(fields: Fields, ask: Ask) -> None:
     kind = fields.values.get("kind")
+    if kind is not None and kind not in ACTION_KINDS:
+        return
     if kind == "choiceRequired" and not fields.has("choices"):
         fields.fault("choices", "is required where a choice is asked for", "write [one, two]")
     if kind not in {"choiceRequired", None} and ask.choices:

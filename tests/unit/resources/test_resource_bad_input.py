@@ -45,6 +45,7 @@ STEPS: tuple[object, ...] = (
     [{"id": "a", "wait": {}}],
     [{"id": "a", "wait": {"until": "2027-01-01T00:00:00"}}],
     [{"id": "a", "ask": {}}],
+    [{"id": "a", "ask": {"kind": [], "title": "T", "choices": ["x", "y"]}}],
     [{"id": "a", "ask": {"kind": "choiceRequired", "title": "T"}}],
     [{"id": "a", "ask": {"kind": "choiceRequired", "title": "T", "choices": ["x", "x"]}}],
     [{"id": "a", "ask": {"kind": "inputRequired", "title": "T", "schema": {"properties": {"a": {"pattern": "("}}}}}],
@@ -201,3 +202,9 @@ def test_any_value_at_any_place_is_taken_or_refused_in_sentences(data: st.DataOb
     text = json.dumps(put(document, place, data.draw(json_values)))
     faults = faults_in(text)
     assert all(well_said(fault) for fault in faults), faults
+
+
+def test_what_an_input_brings_along_cannot_break_a_sentence() -> None:
+    (fault,) = faults_in(text_of(trigger(**{"a\nb\x1b[2J\u2028": 1})))
+    assert fault.field == "definition.a\nb\x1b[2J\u2028"
+    assert fault.sentence().startswith(r"definition.a\nb\x1b[2J\u2028: is not a field here")
