@@ -130,7 +130,7 @@ def account_for_answers(connection: sqlite3.Connection, in_flight: set[Try]) -> 
 def account_for_effects(connection: sqlite3.Connection, folder: Path, *, repeated: bool) -> Counter[str]:
     """Every completed step ran at least once, each try under a higher number than the one before; return how many.
 
-    `repeated` says that the end of the file was lost, so that tries may have run under the same number again.
+    `repeated` says that the end of the file was lost: tries may have run under the same number again, or be forgotten.
     """
     tries: dict[tuple[str, str], list[int]] = {}
     for line in folder.joinpath("effects").read_text().splitlines():
@@ -143,7 +143,8 @@ def account_for_effects(connection: sqlite3.Connection, folder: Path, *, repeate
     vouched = {(one.run, DEED) for one in _crash_answers(connection) if one.end == FINISHED}
     missing = [key for key in done if key not in tries and key not in vouched]
     expect(not missing, f"steps are recorded as completed that never ran: {missing[:5]}")
-    _account_for_tokens(connection, folder)
+    if not repeated:
+        _account_for_tokens(connection, folder)
     return Counter(steps=len(done), repeated=sum(len(numbers) - 1 for numbers in tries.values()))
 
 
