@@ -14,7 +14,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def duration(seconds: float, *, gap: str = "", fine: bool = False) -> str:
-    """Return a length in its two largest units, `gap` between them: `1m49s`, `12h 26m`, `1d14h`.
+    """Return a length in its two largest units, `gap` between them: `1m49s`, `12h 26m`, `1d14h`; from 100 on, in one.
 
     `fine` tells what lies below ten seconds in tenths (`4.2s`), below one second to the millisecond (`0.014s`).
     """
@@ -25,7 +25,7 @@ def duration(seconds: float, *, gap: str = "", fine: bool = False) -> str:
     for (size, unit), (small, small_unit) in pairwise(UNITS):
         if whole >= size:
             rest = whole % size // small
-            return f"{whole // size}{unit}" + (f"{gap}{rest}{small_unit}" if rest and whole < 1000 * size else "")
+            return f"{whole // size}{unit}" + (f"{gap}{rest}{small_unit}" if rest and whole < 100 * size else "")
     return f"{whole}s"
 
 

@@ -310,3 +310,21 @@ async def test_the_change_dialog_tells_the_fires_first_and_a_new_field_on_one_li
         rows = [plain(row) for row in driver.screen(ChangeDialog).query_one(LinesView).lines]
         assert rows[0].startswith("FIRES IN 14 DAYS  +14")
         assert any(row.split() == ["source.schedule.type", "+", "cron"] for row in rows)
+
+
+async def test_a_save_is_not_cluttered_with_what_the_server_owns(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await edit(driver, "nightly-import")
+        await put(driver, "expression", "0 45 2 * * ?")
+        await driver.press("ctrl+s")
+        told = " ".join(plain(row) for row in driver.screen(ChangeDialog).query_one(LinesView).lines)
+        assert "ignored" not in told
+        await driver.press("enter")
+        assert "nightly-import saved, gen 2" in driver.flash
+
+
+async def test_the_narrow_editor_shows_fires_before_notes(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        await edit(driver, "nightly-import")
+        assert "Sun 29 Mar 03:30 +02" in driver.text
+        assert "Mon 30 Mar 02:30 +02" in driver.text

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.views import Away, Drift, Health
+from core.views import Away, Drift, Health, WorkerView
 from tests.tui import world
 from tests.tui.conftest import OpenStage
 from tui.present import health as present
@@ -174,3 +174,17 @@ async def test_a_worker_that_was_stopped_is_none_in_the_first_line(on_stage: Ope
         assert "○ stopped" in stage.text
         await stage.press("X")
         assert stage.flash == "! stop worker: none runs"
+
+
+def test_workers_that_stopped_give_way_to_the_one_that_runs() -> None:
+    ran = WorkerView(
+        worker_id="1", zone_data="2026a", pid=1, host="ops-1", version="0.1.0", state="running",
+        started_at=world.NOW, beat_at=world.NOW,
+        last_pass_at=None, pass_ms=0.0, running=0, slots=8, lags_ms=(), errors=(),
+    )  # fmt: skip
+    stopped = replace(ran, worker_id="2", pid=2, state="stopped")
+    told = text(replace(EMPTY, workers=(ran, stopped, stopped)))
+    assert "pid 1 on ops-1" in told
+    assert "pid 2" not in told
+    assert "and 2 others, before or beside" in told
+    assert "○ stopped  pid 2" in text(replace(EMPTY, workers=(stopped,)))

@@ -72,5 +72,5 @@ async def test_the_editor_warns_when_the_rule_becomes_faster_than_the_runs(on_st
         editor.form.query_one("#row-expression Input").focus()
         await stage.press("end", "ctrl+u")
         await stage.type("* * * * * ?")
-        assert "⚠ median run" in beside(stage)
+        assert "⚠ the one run so far took 54m30s" in beside(stage)
         assert "longer than the 1s between two fires" in beside(stage)

@@ -32,6 +32,7 @@ def test_a_number_agrees_with_its_noun(number: int, nouns: tuple[str, ...], told
         (3_600, "1h", "1h"),
         (44_760, "12h26m", "12h 26m"),
         (136_800, "1d14h", "1d 14h"),
+        (279 * 86_400 + 70_000, "279d", "279d"),
         (40 * 365 * 86_400 + 86_400, "40y1d", "40y 1d"),
     ],
 )

@@ -11,18 +11,23 @@ from tui.present.times import offset, offset_text, short_zone, until, zone
 
 
 def preview_lines(
-    preview: SchedulePreview, now: datetime, mine: str, cells: int, remarks: Sequence[Line] = ()
+    preview: SchedulePreview,
+    now: datetime,
+    mine: str,
+    cells: int,
+    remarks: Sequence[Line] = (),
+    *,
+    notes_last: bool = False,
 ) -> list[Line]:
-    """Return a whole preview: words, remarks, notes, fires."""
+    """Return a whole preview: words, remarks, notes, fires; `notes_last` where there is room for few lines."""
     rows = list(wrap(preview.words or "the rule says nothing yet", cells, "strong"))
+    notes = [row for note in preview.notes for row in wrap(f"· {note}", cells, "dim", "  ")]
     rows += remarks
-    for note in preview.notes:
-        rows += wrap(f"· {note}", cells, "dim", "  ")
-    rows.append(line())
+    rows += [] if notes_last else [*notes, line()]
     rows += fire_lines(preview.fires, now, mine, cells)
     if preview.exhausted:
         rows.append(line(Piece("  and never again", "dim")))
-    return rows
+    return rows + notes if notes_last else rows
 
 
 def fire_lines(fires: Sequence[FireView], now: datetime, mine: str, cells: int) -> list[Line]:

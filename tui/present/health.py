@@ -83,11 +83,11 @@ def _told(label: str, text: str, cells: int, tone: Tone = "") -> list[Line]:
 def _worker_lines(health: Health, now: datetime, cells: int) -> list[Line]:
     if not health.workers:
         return _told("worker", "none has ever run on this database; S starts one", cells, "bad")
-    rows: list[Line] = []
-    for worker in health.workers[:3]:
-        rows += _one_worker(worker, now, cells)
-    if len(health.workers) > 3:
-        rows += _told("", f"and {len(health.workers) - 3} that ran before", cells, "faint")
+    alive = [worker for worker in health.workers if worker.state != "stopped"]
+    shown = alive[:3] or list(health.workers[:1])
+    rows = [row for worker in shown for row in _one_worker(worker, now, cells)]
+    if (others := len(health.workers) - len(shown)) > 0:
+        rows += _told("", f"and {counted(others, 'other')}, before or beside", cells, "faint")
     return rows
 
 

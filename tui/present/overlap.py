@@ -33,6 +33,8 @@ def overlap_lines(
         return []
     median, longest = duration(runtimes.median_s, fine=True), duration(runtimes.longest_s, fine=True)
     head = f"median run {median}, longest {longest} of {counted(runtimes.count, 'run')}"
+    if runtimes.count == 1:
+        head = f"the one run so far took {median}"
     if runtimes.longest_s < gap:
         return list(wrap(f"{head}: no overlap expected", cells, "dim"))
     if runtimes.median_s < gap:

@@ -43,7 +43,7 @@ EDITING: tuple[Action, ...] = (
     Action("save", ("ctrl+s",), "save", "Show what changes, then save", "do", writes=True, foot=1),
     Action("editor", ("f4", "E"), "$EDITOR", "Edit as YAML in $EDITOR; checked on return", "do", foot=2),
     Action("revert", ("f8",), "revert", "Go back to what is stored", "do", foot=4),
-    Action("fires", ("f5", "p"), "test", "Show fifty fires of the expression", "view", foot=3),
+    Action("fires", ("f5", "p"), "fires", "Show fifty fires of the expression", "view", foot=3),
     Action("transition", ("f6", "T"), "clocks", "Show the fires around the next change of the clocks", "view", foot=5),
     Action("test_flow", ("f7",), "test run", "Run the Flow once now with this input, marked as a test", "do",
            writes=True, foot=6),
@@ -212,7 +212,8 @@ class EditorScreen(Outside):
             return rows + [
                 row for fault in preview.faults for row in wrap(f"✗ {fault.sentence()}", cells - 1, "bad", "  ")
             ]
-        rows = preview_lines(preview, now, self.deck_app.mine, cells - 1, self._overlap(cells - 1))
+        overlap, narrow = self._overlap(cells - 1), self.has_class("narrow")
+        rows = preview_lines(preview, now, self.deck_app.mine, cells - 1, overlap, notes_last=narrow)
         rows.append(line())
         if preview.next_transition is not None:
             zone = str(self.draft.schedule.get("timeZone") or "UTC") if self.draft else "UTC"

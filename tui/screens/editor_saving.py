@@ -68,9 +68,8 @@ class Saving(Place):
         if self.draft.texts:
             self.flash("; ".join(f"{key} {fault}" for key, fault in self.draft.faults().items()), "bad")
             return
-        manifest = dict(self.draft.manifest)
         self.ask(
-            partial(_prepare, manifest, self.schedule_before()),
+            partial(_prepare, sent(self.draft.manifest), self.schedule_before()),
             self._prepared,
             failed=self._refused,
             group="editor.save",
@@ -84,7 +83,7 @@ class Saving(Place):
 
     def _store(self, *, confirm_scope: bool = False) -> None:
         if self.draft is not None:
-            text = json.dumps(dict(self.draft.manifest))
+            text = json.dumps(sent(self.draft.manifest))
             self.ask(
                 lambda deck: deck.apply(text, confirm_scope=confirm_scope),
                 self._stored,
@@ -138,6 +137,13 @@ class Saving(Place):
             "yours now stands on what is stored; ctrl+s shows it" if choice == "mine" else "this is what is stored",
             "ok",
         )
+
+
+def sent(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a save sends: what a person may write, and the ETag against which it was written."""
+    document = bare(dict(manifest))
+    tag = look(manifest, "metadata.eTag")
+    return document if tag is None else placed(document, "metadata.eTag", tag)
 
 
 def _prepare(manifest: dict[str, Any], before: Mapping[str, Any] | None, deck: Deck) -> Prepared:
