@@ -71,7 +71,7 @@ class Tally:
             f" {did['works']:,} Works in {did['runs']:,} runs, {did['checked']:,} full checks"
         )
         yield (
-            f"{crashes:,} crashes at {places} places, {did['busy']:,} times busy,"
+            f"{crashes:,} crashes at {places} places, {did['poison']:,} poisoned batches, {did['busy']:,} times busy,"
             f" {did['lost transaction']:,} transactions lost, {did['unknown commit']:,} commits of unknown outcome"
         )
         yield ", ".join(f"{did[what]:,} × {what}" for what in HARMLESS)

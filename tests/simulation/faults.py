@@ -30,6 +30,11 @@ class Process:
     dead: bool = False
 
 
+POISONED = "admission.decided"
+SELDOM = 3
+SELDOM_FACTOR = 6
+
+
 @dataclass(frozen=True, slots=True)
 class Rates:
     """How likely each fault is, each time that it could happen."""
@@ -45,6 +50,7 @@ class Rates:
     given_up: float = 0.03
     forgotten_end: float = 0.1
     between: float = 0.02
+    poison: float = 0.03
 
 
 @dataclass
@@ -59,6 +65,8 @@ class Faults:
 
     def __post_init__(self) -> None:
         self.draw = random.Random(self.seed * 2 + 1)
+        self._passed: Counter[str] = Counter()
+        self._poison = 0
 
     def strikes(self, rate: float, what: str = "") -> bool:
         """Draw once; return whether a fault of this rate happens, and count it by its name."""
@@ -68,11 +76,26 @@ class Faults:
         return struck
 
     def crash_at(self, place: str) -> None:
-        """Crash here, if the seed says so, or because this process has crashed before."""
+        """Crash here, if the seed says so, or because this process has crashed before.
+
+        Places that are seldom reached strike more often, so that a month knows most of them.
+        """
         if self.process.dead:
             raise Crash("a process that is dead")
-        if self.strikes(self.rates.crash, f"crash {place}"):
+        self._passed[place] += self.active
+        seldom = self._passed[place] <= SELDOM
+        if self.strikes(self.rates.crash * (SELDOM_FACTOR if seldom else 1), f"crash {place}"):
             self.kill(place)
+        if place == POISONED:
+            self._spoil()
+
+    def _spoil(self) -> None:
+        """Fail a batch for no reason of the storage's, and then one of its Triggers by itself."""
+        if self.strikes(self.rates.poison, "poison"):
+            self._poison = 2
+        if self._poison:
+            self._poison -= 1
+            raise ZeroDivisionError("a simulated fault of our own")
 
     def kill(self, place: str) -> None:
         """End the present process here."""

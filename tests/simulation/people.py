@@ -56,7 +56,7 @@ class People:
         self.harm: list[str] = []
         self.acts: list[Callable[[Deck], None]] = [
             self.edit, self.edit, self.toggle, self.pause, self.resume, self.run_now, self.answer, self.answer,
-            self.cancel, self.retry, self.set_rights, self.recreate, self.change_flow,
+            self.answer, self.cancel, self.retry, self.set_rights, self.recreate, self.change_flow,
         ]  # fmt: skip
 
     def settle_in(self, store: FaultyStore) -> None:
@@ -147,7 +147,9 @@ class People:
         left = [question for question in waiting if question not in self._ignored]
         if not left:
             return
-        view = deck.action(self._draw.choice(left))
+        doubts = {row[0] for row in self._look("SELECT id FROM pending_action WHERE json_extract(form, '$.attempt')")}
+        doubtful = [question for question in left if question in doubts]
+        view = deck.action(self._draw.choice(doubtful or left))
         decision, values = self._draw.choice(view.decisions), self._values(view.schema)
         if decision == "rejected":
             values = {"reason": "simulated"}
@@ -169,10 +171,11 @@ class People:
         return {"choice": choice, **output}
 
     def cancel(self, deck: Deck) -> None:
-        """Cancel some active Work."""
+        """Cancel some active Work, rather some that has a step in flight."""
         active = self._look(f"SELECT id, status FROM work WHERE status IN {ACTIVE} ORDER BY created_at, id")  # noqa: S608 - a constant
         if active:
-            work, status = self._draw.choice(active)
+            running = [one for one in active if one[1] == "running"]
+            work, status = self._draw.choice(running if running and self._draw.random() < 0.6 else active)
             self._say(f"cancel {work[:8]} ({status})")
             deck.cancel(work)
 

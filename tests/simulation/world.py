@@ -200,7 +200,7 @@ class World:
         happens = self.draw.random()
         if happens < 0.55:
             self.people.act()
-        elif happens < 0.67:
+        elif happens < 0.70:
             await self._disturb()
         await self.turn()
         if self.draw.random() < EXAMINED:
@@ -210,7 +210,7 @@ class World:
 
     async def _disturb(self) -> None:
         """Do to the machine what no command does."""
-        what = self.draw.choice([self._restarted, self._restarted, self._away, self._renewed, self._redelivered])
+        what = self.draw.choice([self._restarted, self._away, self._renewed, self._renewed, self._redelivered])
         self.did[what.__name__.strip("_")] += 1
         await what()
 
@@ -249,7 +249,7 @@ class World:
         elif kind < 0.75:
             clock.advance(timedelta(minutes=self.draw.randrange(1, 90)))
         elif kind < 0.91:
-            clock.advance(timedelta(hours=self.draw.randrange(2, 60)))
+            clock.advance(timedelta(hours=self.draw.randrange(2, 40)))
         elif kind < 0.95:
             self.did["suspends"] += 1
             self.say("suspend")
