@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.documents import read_files, together
-from cli.failures import say
+from cli.failures import say, say_error
 from cli.options import KIND, argument, common, output
 from cli.render import write
 from cli.render.plain import plain
@@ -66,8 +66,9 @@ def _each_applied(
     name, text = together(read_files(names))
     with session().deck() as deck:
         done = act(deck, text, name)
-    for note in (note for item in done for note in item.notes):
-        say(f"note: {note}")
+    for item in done:
+        for note in item.notes:
+            say(f"note: {item.kind.lower()} {item.namespace}/{item.name}: {note}")
     write.document(output, list(done), lambda: "\n".join(_applied_lines(done, suffix, details=details)))
 
 
@@ -225,11 +226,13 @@ def _editable(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def _ask_again(error: Invalid, changed: str, stem: str) -> None:
     """Let the person go back to the text; raises the error, with the text kept, where nobody can."""
-    for fault in error.faults:
-        say(f"error: {fault.sentence()}")
-    if not can_ask() or not click.confirm("Edit again?", default=True, err=True):
-        _keep(changed, stem)
-        raise error
+    if can_ask():
+        for fault in error.faults:
+            say_error(fault.sentence())
+        if click.confirm("Edit again?", default=True, err=True):
+            return
+    _keep(changed, stem)
+    raise error
 
 
 def can_ask() -> bool:

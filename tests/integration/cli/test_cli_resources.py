@@ -166,6 +166,7 @@ def test_an_invalid_edit_without_anybody_there_is_kept_in_a_file(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     refused = filled("edit", "trigger", "yearly")
     assert refused.status == 3
+    assert refused.err.count("99 is out of range for hour") == 1
     kept = Path(refused.err.split("your text is kept in ")[1].split("\n")[0])
     assert "0 0 99 1 1 ?" in kept.read_text(encoding="utf-8")
 
@@ -176,3 +177,8 @@ def test_describe_gives_the_whole_as_data(filled: Terminal) -> None:
     assert [revision["generation"] for revision in told["revisions"]] == [1]
     assert filled.done("describe", "flow", "greet", "-o", "json").data["revisions"]
     assert filled.done("describe", "flow", "greet", "-o", "yaml").out
+
+
+def test_each_note_names_its_resource(terminal: Terminal) -> None:
+    notes = terminal.done("apply", "-f", "-", stdin=WORKSPACE).err.splitlines()
+    assert "note: flow default/greet: published as version 1, which is active" in notes
