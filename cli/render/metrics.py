@@ -36,4 +36,4 @@ def _gauge(name: str, text: str, values: dict[str, float] | dict[str, int]) -> I
     yield f"# HELP triggerdeck_{name} {text}"
     yield f"# TYPE triggerdeck_{name} gauge"
     for labels, value in values.items():
-        yield f"triggerdeck_{name}{labels} {value:g}"
+        yield f"triggerdeck_{name}{labels} {value:.15g}"

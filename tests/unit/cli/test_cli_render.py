@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -252,3 +253,8 @@ def test_metrics_are_in_the_exposition_format() -> None:
     assert 'triggerdeck_triggers{phase="scheduled"} 2\n' in text
     assert 'triggerdeck_lag_seconds{quantile="0.5"} 0.012\n' in text
     assert 'quantile="0.95"' not in text
+
+
+def test_metrics_keep_every_digit() -> None:
+    text = metrics.exposition(replace(a_health(), free_bytes=82_399_123_456))
+    assert "triggerdeck_disk_free_bytes 82399123456\n" in text
