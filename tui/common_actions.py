@@ -161,7 +161,7 @@ class CommonActions:
         own = {action.id for action in place.ACTIONS}
         shown = [action for action in place.offered() if not action.hidden]
         for action in sorted(shown, key=lambda action: action.id not in own):
-            reason = place.reason_closed(action)
+            reason = place.reason_closed(action).removeprefix(f"{action.title}: ")
             words = (Piece(action.title, "faint" if reason else ""),)
             told = (Piece(reason or action.help, "warn" if reason else "dim"),)
             rows.append(plain_choice(action.id, (Piece(action.shown_key, "key"),), words, told))

@@ -84,7 +84,7 @@ class HelpScreen(ModalScreen[str | None]):
         self.query_one(Input).focus()
 
     def _cells(self, action: Action) -> tuple[Line, ...]:
-        reason = self._place.reason_closed(action)
+        reason = self._place.reason_closed(action).removeprefix(f"{action.title}: ")
         keys = " ".join(printed(key) for key in action.keys[:3])
         return (
             (Piece(GROUP_WORDS[action.group], "faint"),),
