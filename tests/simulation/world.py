@@ -43,7 +43,7 @@ from tests.simulation.scenery import flow_documents, trigger_documents
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SLOTS = 4
 REST_TURNS = 100
-EXAMINED = 0.12
+EXAMINED = 0.1
 
 _COMPILED: dict[Any, Any] = {}
 """Statements compiled once for all seeds: the SQL is the same, only the files differ."""
@@ -229,6 +229,17 @@ class World:
         await self.start()
 
     async def _renewed(self) -> None:
+        """Bring new zone data, now and then just after a rule that follows a wall clock has fired."""
+        soon = epoch_us(self.clock.now() + timedelta(days=2))
+        query = (
+            "SELECT next_due_at FROM trigger_state WHERE time_zone IS NOT NULL AND next_due_at BETWEEN ? AND ?"
+            " ORDER BY next_due_at DESC LIMIT 3"
+        )
+        walls = self.ledger.look(query, epoch_us(self.clock.now()), soon)
+        if walls and self.draw.random() < 0.6:
+            self.clock.advance(from_epoch_us(self.draw.choice(walls)[0]) - self.clock.now())
+            await self.loop.quiet()
+            await self.turn()
         await self.end_process()
         self.say(f"new zone data: {zonedata.bring_new(self.draw)}")
         await self.start()
