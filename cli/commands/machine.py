@@ -11,7 +11,7 @@ import click
 
 from cli.options import KIND, argument, common, limit, output
 from cli.render import colours, write
-from cli.render.plain import camel, plain
+from cli.render.plain import plain, spelled
 from cli.render.table import paint
 from cli.render.times import utc
 from cli.session import session
@@ -40,7 +40,7 @@ def audit(limit: int, output: str) -> None:
     write.records(
         output,
         events,
-        record=_event_columns if output == "csv" else _event,
+        record=_event_columns if output == "csv" else spelled,
         titles=("AT (UTC)", "WHO", "ACTION", "KIND", "NAME", "OUTCOME", "CODE"),
         cells=lambda event: (
             utc(event["at"]),
@@ -55,13 +55,9 @@ def audit(limit: int, output: str) -> None:
     )
 
 
-def _event(event: Mapping[str, Any]) -> dict[str, Any]:
-    return {camel(key): value for key, value in event.items()}
-
-
 def _event_columns(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return an event with the same columns as every other: its detail is one of them, as JSON."""
-    record = _event(event)
+    record = spelled(event)
     detail = record.get("detail")
     return {**record, "detail": json.dumps(plain(detail), ensure_ascii=False) if detail else None}
 

@@ -10,7 +10,7 @@ import click
 from cli.failures import NO, say
 from cli.options import argument, common, exactly_one, output
 from cli.render import write
-from cli.render.plain import plain
+from cli.render.plain import plain, spelled
 from cli.session import session
 from core.views import BackupReport, DoctorReport, Finding, PruneReport
 from core.words import counted, size
@@ -35,7 +35,8 @@ def doctor(output: str, *, repair: bool) -> int:
     with session().deck() as deck:
         report = deck.doctor(repair=repair)
     faults = sum(finding.severity != "information" for finding in report.findings)
-    write.document(output, {"faults": faults, **plain(report)}, lambda: _doctor_text(report))
+    record = {"faults": faults, **plain(report), "figures": spelled(report.figures)}
+    write.document(output, record, lambda: _doctor_text(report))
     _tell_examination(report, faults, repair=repair)
     return NO if faults else 0
 

@@ -40,6 +40,11 @@ def camel(name: str) -> str:
     return head + "".join(part.capitalize() for part in rest)
 
 
+def spelled(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with its own keys, not those inside it, as the manifests spell them."""
+    return {camel(key): value for key, value in record.items()}
+
+
 def instant(value: datetime | None) -> str | None:
     """Return an instant as RFC 3339, or None."""
     return None if value is None else format_instant(value)

@@ -190,6 +190,7 @@ def pause(
         raise Invalid([Fault("until", f"{format_instant(until)} has passed", "name a later instant, or none")])
     if not state.enabled:
         raise Precondition(f"{name} is disabled, so there is nothing to pause", "enable it first")
+    until = until and until.replace(microsecond=0)
     statements.end_pauses(tx, state.trigger_uid, now)
     row = PauseRow(tx.clock.new_id(), state.trigger_uid, now, until, note)
     statements.insert_pause(tx, row, scope.principal_id)

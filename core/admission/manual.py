@@ -55,7 +55,8 @@ def named_state(tx: Transaction, workspace_id: str, namespace: str, name: str) -
     """Return the state of the Trigger with this name; raise `NotFound` where there is none."""
     state = statements.state_named(tx, workspace_id, namespace, name)
     if state is None:
-        raise NotFound(f"there is no Trigger {namespace}/{name}", "list the Triggers to see their names")
+        remedy = "list the Triggers to see their names"
+        raise NotFound(f"there is no Trigger {name} in namespace {namespace}", remedy)
     return state
 
 

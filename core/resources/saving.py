@@ -122,7 +122,7 @@ class Saving:
             return []
         sentence = f"{document.label} fires as {self.scope.principal} from now on, no longer as {stored.principal}"
         if not self.confirm_scope:
-            remedy = "confirm the change of identity, or let them save it"
+            remedy = "confirm the change of identity (`--confirm-scope`), or let them save it"
             raise Precondition(f"saved by you, {sentence}", remedy)
         return [sentence]
 

@@ -35,7 +35,7 @@ def cancel(tx: Transaction, scope: Scope, work_id: str, now: datetime) -> Effect
         raise Precondition(f"this Work is {work.status} already", "only active Work can be cancelled")
     works.request_cancel(tx, work.id, scope.principal_id, now)
     run = runs.newest(tx, work.id)
-    audit.record(tx, scope, "cancel", "Work", work.id, work.title)
+    audit.record(tx, scope, "cancel", "Work", work.id, work.trigger_name)
     tx.changed(scope.workspace_id, "work", work.id)
     if run is not None and run.status in runs.OPEN:
         message = f"{_name(work)} is asked to stop; its process group ends within seconds"
@@ -58,7 +58,7 @@ def retry(tx: Transaction, scope: Scope, work_id: str, now: datetime) -> Effect:
         raise Denied(f"the Work cannot run again: {verdict.why}", "restore the right, or save the Trigger yourself")
     cleared = {"result": None, "error_code": None, "error_message": None, "ended_at": None}
     move(tx, work.id, "pending", cancel_requested_at=None, cancel_requested_by=None, **cleared)
-    audit.record(tx, scope, "retry", "Work", work.id, work.title)
+    audit.record(tx, scope, "retry", "Work", work.id, work.trigger_name)
     tx.changed(scope.workspace_id, "work", work.id)
     message = f"{_name(work)} runs again as attempt {work.attempts + 1} at {now:%H:%M:%S} UTC"
     return Effect(work.trigger_name, message, (), work.id, work.id)
@@ -83,7 +83,7 @@ def answer(  # noqa: PLR0917 - the contract's order
         _refuse_ended(_action(tx, scope, action_id), now)
     wake_run(tx, action, now)
     detail = {"decision": word, "negative": word in NEGATIVE}
-    audit.record(tx, scope, "answer", "PendingAction", action.id, action.title, detail=detail)
+    audit.record(tx, scope, "answer", "PendingAction", action.id, action.step_id, detail=detail)
 
 
 def snooze(tx: Transaction, scope: Scope, action_id: str, until: datetime, now: datetime) -> None:

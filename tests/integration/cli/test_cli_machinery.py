@@ -1,4 +1,5 @@
 import csv
+import re
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from terminal import Terminal
 def test_doctor_finds_that_nobody_works(filled: Terminal) -> None:
     told = filled("doctor", "-o", "json")
     assert told.status == 1
+    assert told.data["figures"]["zoneData"]
+    assert not [key for key in told.data["figures"] if "_" in key]
     assert [found["code"] for found in told.data["findings"]] == ["no_worker"]
     assert told.data["faults"] == 1
     assert "start one: triggerdeck worker start" in filled("doctor").out
@@ -30,6 +33,11 @@ def test_audit_names_who_did_what(filled: Terminal) -> None:
     assert (event["action"], event["kind"], event["name"]) == ("pause", "Trigger", "yearly")
     assert "works on the roof" not in str(event)
     assert "yearly" in filled.done("audit", "--limit", "1").out
+
+
+def test_a_pause_for_a_while_ends_at_a_whole_second(filled: Terminal) -> None:
+    told = filled.done("pause", "yearly", "--note", "works on the roof", "--until", "4h")
+    assert re.search(r"paused until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ;", told.err + told.out)
 
 
 def test_audit_spells_its_keys_as_everything_else_does(filled: Terminal) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import insert, update
 
 from core.clock import ManualClock
 from core.errors import Denied, Invalid, NotFound, Precondition
+from core.storage import access
 from core.storage.columns import table_of
 from core.storage.tables import Membership, Principal, Workspace
 from core.work import service
@@ -72,6 +73,18 @@ async def test_each_kind_of_question_is_answered_in_its_own_words(  # noqa: PLR0
     assert (output["decision"], output["values"], output["by"]) == (recorded, values, "tester")
     assert output["at"].endswith("Z")
     assert rig.log(work_id, "out") == [recorded]
+
+
+async def test_the_audit_trail_names_ids_and_codes_and_no_words_of_the_question(rig: Rig) -> None:
+    work_id = await asked(rig, "approvalRequired")
+    action = rig.action(work_id)
+    rig.answer(action.id, "approve", {})
+    await rig.until(work_id)
+    with rig.store.read() as tx:
+        trail = access.events(tx, rig.scope.workspace_id, 0)
+    answered = next(event for event in trail if event["action"] == "answer")
+    assert (answered["uid"], answered["name"]) == (action.id, "release")
+    assert "Release 7" not in str(trail)
 
 
 async def test_values_that_do_not_fit_are_refused_with_a_fault_for_each_field(rig: Rig) -> None:
