@@ -149,6 +149,7 @@ class RunDetail(Place):
         self._draw_steps()
         self.query_one("#io", Pane).show(lambda cells: works.input_output(view, cells))
         self.query_one("#events", Pane).show(lambda cells: works.event_lines(view.events, self.now, zone, cells))
+        self.query_one(TabBar).refresh()  # whichever came first, the Work or its log
         self.redraw_frame()
 
     def _draw_steps(self) -> None:
