@@ -17,8 +17,11 @@ def page(
     """Return one stretch of Work, newest first."""
     after = decode_cursor(cursor) if cursor else None
     rows = read_history.list_works(reading.tx, reading.workspace_id, query, offset=offset, after=after, limit=limit)
-    total = read_history.count_works(reading.tx, reading.workspace_id, query)
     full = limit is not None and len(rows) == limit
+    if full or after is not None or (offset and not rows):
+        total = read_history.count_works(reading.tx, reading.workspace_id, query, again=after is not None)
+    else:
+        total = offset + len(rows)  # these are the last ones
     return Page(tuple(rows), total, offset, encode_cursor(rows[-1].created_at, rows[-1].id) if full and rows else None)
 
 

@@ -1,7 +1,8 @@
 """Counts of a long history, without reading all of it for each page.
 
 Up to `EXACT` rows are counted each time, which an index serves within milliseconds. Beyond, a full count is made and
-kept for a minute: it is a scroll bar's length, and nothing is decided by it.
+kept for a minute: it is a scroll bar's length, and nothing is decided by it. Who goes on from page to page is told what
+the first one counted.
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ _Kept = OrderedDict[Hashable, tuple[float, int]]
 _counts: WeakKeyDictionary[Engine, _Kept] = WeakKeyDictionary()
 
 
-def count(tx: Transaction, model: Any, sources: Sequence[ColumnElement[bool]], key: Hashable) -> int:
-    """Return how many rows the sources match together; `key` says what was asked."""
-    exact = sum(_bounded(tx, model, source) for source in sources)
-    if exact <= EXACT:
-        return exact
+def count(
+    tx: Transaction, model: Any, sources: Sequence[ColumnElement[bool]], key: Hashable, *, again: bool = False
+) -> int:
+    """Return how many rows the sources match together; `key` says what was asked, `again` that it goes on with that."""
     kept = _counts.setdefault(tx.connection.engine, OrderedDict())
     now_s, asked = tx.clock.monotonic(), (table_of(model).name, key)
-    if asked in kept and now_s - kept[asked][0] < KEPT_S:
-        return max(exact, kept[asked][1])
-    total = sum(_all(tx, model, source) for source in sources)
+    young = asked in kept and now_s - kept[asked][0] < KEPT_S
+    if again and young:
+        return kept[asked][1]
+    total = sum(_bounded(tx, model, source) for source in sources)
+    if total > EXACT:
+        if young and kept[asked][1] > EXACT:
+            return max(total, kept[asked][1])
+        total = sum(_all(tx, model, source) for source in sources)
     kept[asked] = (now_s, total)
     kept.move_to_end(asked)
     if len(kept) > KEPT_COUNTS:

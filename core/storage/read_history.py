@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
-from sqlalchemy import ColumnElement, Select, Text, and_, cast, func, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, Text, and_, cast, func, literal, literal_column, or_, select, tuple_
 
 from core.storage import counting
 from core.storage.columns import Instant, table_of, without_index
 from core.storage.store import Transaction
 from core.storage.tables import FlowStep, FlowVersion, Occurrence, Principal, Resource, Revision, TriggerState, Work
-from core.views import ACTIVE_WORK, Coalesced, OccurrenceQuery, OccurrenceRow, WorkQuery, WorkRow
+from core.views import ACTIVE_WORK, Coalesced, OccurrenceQuery, OccurrenceRow, Outcome, WorkQuery, WorkRow
 
 _occurrence = table_of(Occurrence).c
 _work = table_of(Work).c
@@ -26,6 +27,7 @@ _version = table_of(FlowVersion).c
 Key = tuple[datetime, str]
 IDS_AT_ONCE = 500
 FEW_TRIGGERS = 50
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 _OCCURRENCE_COLUMNS = (
     "id",
@@ -61,6 +63,8 @@ def list_occurrences(
     The keys of a stretch come from an index alone; only its own rows are read and joined.
     """
     keys = select(_occurrence.at, _occurrence.id)
+    if after is not None and query.until is not None:
+        after = min(after, (query.until, ""))  # one upper end: from the later one, all between would be passed over
     if after is not None:
         keys = keys.where(tuple_(_occurrence.at, _occurrence.id) < tuple_(*_bind_key(after)))
     keys = keys.order_by(_occurrence.at.desc(), _occurrence.id.desc())
@@ -68,10 +72,10 @@ def list_occurrences(
     return [_occurrence_row(row) for row in _rows_of(tx, _occurrence_rows(), _occurrence.id, ids)]
 
 
-def count_occurrences(tx: Transaction, workspace_id: str, query: OccurrenceQuery) -> int:
+def count_occurrences(tx: Transaction, workspace_id: str, query: OccurrenceQuery, *, again: bool = False) -> int:
     """Return how many rows the query matches: exactly up to `counting.EXACT`, beyond as of at most a minute ago."""
     sources = _occurrence_sources(tx, workspace_id, query)
-    return counting.count(tx, Occurrence, sources, (workspace_id, query))
+    return counting.count(tx, Occurrence, sources, (workspace_id, query), again=again)
 
 
 def find_occurrences(tx: Transaction, workspace_id: str, prefix: str) -> list[OccurrenceRow]:
@@ -111,7 +115,8 @@ def dispatch_lags_ms(tx: Transaction, workspace_id: str, limit: int) -> list[flo
     """Return admitted minus due, in ms, of the newest on-time occurrences, newest first."""
     rows = tx.all(
         select(_occurrence.due_at, _occurrence.admitted_at)
-        .where(_occurrence.workspace_id == workspace_id, _occurrence.reason == "on_time")
+        .where(_occurrence.workspace_id == workspace_id)
+        .where(_occurrence.reason == "on_time", _occurrence.outcome == "submitted")
         .order_by(_occurrence.at.desc(), _occurrence.id.desc())
         .limit(limit)
     )
@@ -168,9 +173,12 @@ def list_works(
     return _works(_rows_of(tx, _work_rows(), _work.id, ids), tx)
 
 
-def count_works(tx: Transaction, workspace_id: str, query: WorkQuery) -> int:
+def count_works(tx: Transaction, workspace_id: str, query: WorkQuery, *, again: bool = False) -> int:
     """Return how many rows the query matches: exactly up to `counting.EXACT`, beyond as of at most a minute ago."""
-    return counting.count(tx, Work, _work_sources(tx, workspace_id, query), (workspace_id, query))
+    if query.active is False and query.status is None:  # few are active, and no index knows those that are not
+        every, active = replace(query, active=None), replace(query, active=True)
+        return max(0, count_works(tx, workspace_id, every, again=again) - count_works(tx, workspace_id, active))
+    return counting.count(tx, Work, _work_sources(tx, workspace_id, query), (workspace_id, query), again=again)
 
 
 def find_works(tx: Transaction, workspace_id: str, prefix: str) -> list[WorkRow]:
@@ -272,45 +280,55 @@ def _occurrence_row(row: Any) -> OccurrenceRow:
 
 
 def _occurrence_sources(tx: Transaction, workspace_id: str, query: OccurrenceQuery) -> list[ColumnElement[bool]]:
-    """Return the conditions of a query: one, or one for each Trigger that ever had the wanted name."""
-    exact = (
-        (_occurrence.namespace, query.namespace),
-        (_occurrence.outcome, query.outcome),
-        (_occurrence.reason, query.reason),
-        (_occurrence.kind, query.kind),
-    )
-    wanted: list[ColumnElement[bool]] = [_occurrence.workspace_id == workspace_id]
-    wanted += [column == value for column, value in exact if value is not None]
+    """Return the conditions of a query: one, or one for each Trigger that it comes down to."""
+    triggers = _triggers(tx, workspace_id, query, query.namespace)
+    wanted = _decided_as(query)
     if query.since is not None:
         wanted.append(_occurrence.at >= query.since)
     if query.until is not None:
         wanted.append(_occurrence.at < query.until)
-    return _of_triggers(tx, workspace_id, query, wanted, _occurrence.trigger_uid)
-
-
-def _of_triggers(
-    tx: Transaction,
-    workspace_id: str,
-    query: OccurrenceQuery | WorkQuery,
-    wanted: list[ColumnElement[bool]],
-    uid: ColumnElement[str],
-) -> list[ColumnElement[bool]]:
-    """Return the conditions narrowed to the Triggers that ever had the wanted name.
-
-    History is found by uid, which an index serves; the first condition (the workspace) is not compared then. Where
-    words fit many Triggers, the history is walked by time instead.
-    """
-    if query.trigger is None and not query.trigger_like:
+    if isinstance(triggers, list):  # of this workspace and namespace, which need not be compared again
+        return [and_(_occurrence.trigger_uid == uid, *wanted) for uid in triggers]
+    if triggers is not None and query.trigger_like:
+        wanted.append(_occurrence.trigger_uid.in_(triggers))
+    if query.namespace is not None:
+        wanted.append(_occurrence.namespace == query.namespace)
+    if query.kind not in {None, "scheduled"}:  # an index of its own has these
+        return [and_(without_index(_occurrence.workspace_id) == workspace_id, *wanted)]
+    wanted.append(_occurrence.workspace_id == workspace_id)
+    if query.reason is None or query.outcome is not None:
         return [and_(*wanted)]
-    named: list[ColumnElement[bool]] = [_resource.workspace_id == workspace_id, _resource.kind == "Trigger"]
+    return [and_(_occurrence.outcome == outcome, *wanted) for outcome in OUTCOMES]  # the index has them one by one
+
+
+def _decided_as(query: OccurrenceQuery) -> list[ColumnElement[bool]]:
+    """Return what is asked of outcome, reason and kind."""
+    exact = ((_occurrence.outcome, query.outcome), (_occurrence.reason, query.reason), (_occurrence.kind, query.kind))
+    wanted: list[ColumnElement[bool]] = [column == value for column, value in exact if value is not None]
+    if query.kind not in {None, "scheduled"}:
+        wanted.append(_occurrence.kind != literal_column("'scheduled'"))  # as the index of what is seldom says
+    return wanted
+
+
+def _triggers(
+    tx: Transaction, workspace_id: str, query: OccurrenceQuery | WorkQuery, namespace: str | None = None
+) -> list[str] | Select[Any] | None:
+    """Return the uids of the Triggers asked for, which an index of the history serves; None where none are.
+
+    Each that has or had the name counts. Where words or a namespace fit many, return their query: the history is then
+    walked by time.
+    """
+    asked = [_resource.name == query.trigger] if query.trigger is not None else []
+    asked += [_resource.name.icontains(word, autoescape=True) for word in (query.trigger_like or "").split()]
+    asked += [_resource.namespace == namespace] if namespace is not None else []
+    if not asked:
+        return None
+    place = (_resource.workspace_id == workspace_id, _resource.kind == "Trigger")
+    chosen = select(_resource.uid).where(*place, *asked).order_by(_resource.uid)
     if query.trigger is not None:
-        named.append(_resource.name == query.trigger)
-    named += [_resource.name.icontains(word, autoescape=True) for word in (query.trigger_like or "").split()]
-    chosen = select(_resource.uid).where(*named).order_by(_resource.uid)
+        return [row[0] for row in tx.all(chosen)]
     few = [row[0] for row in tx.all(chosen.limit(FEW_TRIGGERS + 1))]
-    if query.trigger is None and len(few) > FEW_TRIGGERS:
-        return [and_(*wanted, uid.in_(chosen))]
-    return [and_(*wanted[1:], uid == each) for each in few]
+    return few if len(few) <= FEW_TRIGGERS else chosen
 
 
 def _stretch(
@@ -385,14 +403,28 @@ def _work_row(row: Any, steps_total: int) -> WorkRow:
 
 def _work_sources(tx: Transaction, workspace_id: str, query: WorkQuery) -> list[ColumnElement[bool]]:
     """Return the conditions of a query: one, or one for each Trigger that ever had the wanted name."""
-    few = query.active is True or query.status is not None
-    # Few rows are active: the planner is kept from walking the whole history in order to find them.
-    place = without_index(_work.workspace_id) if few else _work.workspace_id
-    wanted: list[ColumnElement[bool]] = [place == workspace_id]
+    if query.status is not None and query.active not in {None, query.status in ACTIVE_WORK}:
+        return []
+    wanted = [] if query.since is None else [_work.created_at >= query.since]
+    triggers = _triggers(tx, workspace_id, query)
+    if not isinstance(triggers, list):
+        wanted += [] if triggers is None else [_work.trigger_uid.in_(triggers)]
+        return [and_(*_in_status(query, _work.status), *wanted, *_placed(workspace_id, query))]
+    wanted += _in_status(query, without_index(_work.status))
+    if query.active or query.status in ACTIVE_WORK:
+        wanted.append(_work.ended_at.is_(None))  # as the index of active Work says
+    return [and_(_work.trigger_uid == uid, *wanted) for uid in triggers]  # of this workspace, as above
+
+
+def _placed(workspace_id: str, query: WorkQuery) -> list[ColumnElement[bool]]:
+    """Return what keeps to a workspace; few rows are active, so that these are not looked for in the whole history."""
+    by_status = query.active is True or query.status is not None
+    return [(without_index(_work.workspace_id) if by_status else _work.workspace_id) == workspace_id]
+
+
+def _in_status(query: WorkQuery, status: ColumnElement[str]) -> list[ColumnElement[bool]]:
     if query.status is not None:
-        wanted.append(_work.status == query.status)
-    if query.active is not None:
-        wanted.append(_work.status.in_(ACTIVE_WORK) if query.active else _work.status.not_in(ACTIVE_WORK))
-    if query.since is not None:
-        wanted.append(_work.created_at >= query.since)
-    return _of_triggers(tx, workspace_id, query, wanted, _work.trigger_uid)
+        return [status == query.status]
+    if query.active is None:
+        return []
+    return [status.in_(ACTIVE_WORK) if query.active else status.not_in(ACTIVE_WORK)]

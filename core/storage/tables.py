@@ -202,13 +202,23 @@ class Occurrence(SQLModel, table=True):
     """One decision: a nominal time, a manual request, or a counted range of nominal times decided together.
 
     `at` orders the history: the nominal time, for a range its last one, for a manual request when it was asked.
+    What can be asked for beside an index's own order stands at its end, so that no row is read only to be passed over.
     """
 
     __table_args__ = (
-        Index("occurrence_history", "workspace_id", "at", "id"),
-        Index("occurrence_trigger", "trigger_uid", "at", "id"),
-        Index("occurrence_outcome", "workspace_id", "outcome", "at", "id"),
-        Index("occurrence_reason", "workspace_id", "reason", "at", "id"),
+        Index("occurrence_history", "workspace_id", "at", "id", "kind", "namespace"),
+        Index("occurrence_trigger", "trigger_uid", "at", "id", "reason", "kind"),
+        Index("occurrence_outcome", "workspace_id", "outcome", "at", "id", "kind", "namespace"),
+        Index("occurrence_reason", "workspace_id", "reason", "outcome", "at", "id", "kind", "namespace"),
+        Index(  # few are not scheduled, and then this is where to look, whatever else is asked
+            "occurrence_seldom",
+            "kind",
+            "at",
+            "id",
+            "workspace_id",
+            "namespace",
+            sqlite_where=text("kind <> 'scheduled'"),
+        ),
         Index("occurrence_admitted", "workspace_id", "admitted_at"),
     )
     id: str = Field(primary_key=True)
@@ -243,7 +253,7 @@ class Work(SQLModel, table=True):
 
     __table_args__ = (
         Index("work_history", "workspace_id", "created_at", "id"),
-        Index("work_status", "status", "created_at", "id"),
+        Index("work_status", "status", "created_at", "id", "workspace_id"),
         Index(  # what overlap asks for at each firing: as small as there is active Work, however long the history
             "work_active",
             "trigger_uid",

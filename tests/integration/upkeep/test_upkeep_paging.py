@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from sqlalchemy import event
 
 from core.queries import occurrences, work
 from core.queries.context import Reading
-from core.storage import counting
+from core.storage import counting, read_history
 from core.storage.backup import copy_database
-from core.views import OccurrenceQuery, OccurrenceRow, Page, WorkQuery
+from core.views import ACTIVE_WORK, OccurrenceQuery, OccurrenceRow, Page, WorkQuery
 from tests.integration.upkeep.ward import Ward, definition
 
 
@@ -86,6 +87,67 @@ def test_walking_by_cursor_by_offset_and_at_once_gives_the_same_rows(lived: Ward
     assert [row.id for start in range(0, len(ids), 7) for row in page(lived, query, offset=start, limit=7).rows] == ids
 
 
+def asked_for(ward: Ward) -> list[OccurrenceQuery]:
+    """Return every combination of filters, each also with values that nothing has."""
+    now = ward.clock.now()
+    values: dict[str, list[Any]] = {
+        "trigger": [None, "one", "nobody"],
+        "trigger_like": [None, "O"],
+        "namespace": [None, "default", "other"],
+        "outcome": [None, "pending", "skipped", "failed"],
+        "reason": [None, "on_time", "concurrency_skip", "manual"],
+        "kind": [None, "scheduled", "manual"],
+        "since": [None, now - timedelta(minutes=20)],
+        "until": [None, now - timedelta(minutes=10)],
+    }
+    return [OccurrenceQuery(**dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
+
+
+def matches(row: OccurrenceRow, query: OccurrenceQuery) -> bool:
+    exact = {"trigger": row.trigger_name, "namespace": row.namespace, "outcome": row.outcome, "reason": row.reason}
+    exact["kind"] = row.kind
+    same = all(getattr(query, name) in {None, value} for name, value in exact.items())
+    same = same and (query.trigger_like or "").lower() in row.trigger_name
+    return same and not (query.since and row.at < query.since) and not (query.until and row.at >= query.until)
+
+
+@pytest.mark.parametrize("few", [0, 20], ids=["by namespace", "by trigger"])
+def test_every_combination_of_filters_gives_the_rows_that_match(
+    lived: Ward, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_history, "FEW_TRIGGERS", few)
+    every = page(lived, limit=None).rows
+    cursor = page(lived, limit=30).cursor
+    for query in asked_for(lived):
+        wanted = [row.id for row in every if matches(row, query)]
+        found = page(lived, query, limit=25)
+        assert [row.id for row in found.rows] == wanted[:25], query
+        assert found.total == len(wanted), query
+        later = [row.id for row in every[30:] if matches(row, query)]
+        assert [row.id for row in page(lived, query, cursor=cursor, limit=25).rows] == later[:25], query
+
+
+def test_every_combination_of_filters_of_work_gives_the_work_that_matches(lived: Ward) -> None:
+    since = lived.clock.now() - timedelta(minutes=20)
+    filters = product([None, "one", "nobody"], [None, "pending", "completed"], [None, True, False], [None, since])
+    with lived.store.read() as tx:
+        reading = Reading(tx, lived.scope.workspace_id, lived.clock.now())
+        every = work.page(reading, WorkQuery(), limit=None).rows
+        for trigger, status, active, after in filters:
+            query = WorkQuery(trigger=trigger, status=status, active=active, since=after)
+            wanted = [
+                row.id
+                for row in every
+                if trigger in {None, row.trigger_name}
+                and status in {None, row.status}
+                and active in {None, row.status in ACTIVE_WORK}
+                and (after is None or row.created_at >= after)
+            ]
+            found = work.page(reading, query, limit=15)
+            assert [row.id for row in found.rows] == wanted[:15], query
+            assert found.total == len(wanted), query
+
+
 def test_a_name_finds_the_history_of_every_trigger_that_had_it(lived: Ward) -> None:
     rows = page(lived, OccurrenceQuery(trigger="one"), limit=None).rows
     assert len({row.trigger_uid for row in rows}) == 2
@@ -141,6 +203,14 @@ def test_no_page_sorts_or_scans_the_history(lived: Ward, query: OccurrenceQuery)
         assert "SCAN occurrence" not in plan
         if " occurrence " in plan and "sqlite_autoindex_occurrence_1" not in plan:  # the page's own rows may be ordered
             assert "TEMP B-TREE" not in plan
+
+
+def test_no_combination_of_filters_sorts_or_scans_the_history(lived: Ward) -> None:
+    for query in asked_for(lived):
+        for plan in statements_of(lived, lambda query=query: page(lived, query, limit=5)):  # type: ignore[misc]
+            assert "SCAN occurrence" not in plan, query
+            if " occurrence " in plan and "sqlite_autoindex_occurrence_1" not in plan:  # as above
+                assert "TEMP B-TREE" not in plan, query
 
 
 def test_overlap_asks_an_index_that_holds_active_work_only(own: Ward) -> None:
