@@ -3,6 +3,10 @@
 They are started by a small program of its own, `keeper`, which sees them to their end. It is told over sockets, and
 these close however the worker ends, SIGKILL included: that is the sign to end everything. It starts with the first
 process, so an idle worker has none.
+
+What cannot be ended: what another service starts on a step's behalf (systemd-run, at, a container engine), what runs as
+another user (sudo), and, where the system is not Linux, what left its process group. A start of the worker also ends what
+outlived worker and keepers, as long as that kept its group or its environment.
 """
 
 from __future__ import annotations
