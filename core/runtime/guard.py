@@ -5,8 +5,8 @@ these close however the worker ends, SIGKILL included: that is the sign to end e
 process, so an idle worker has none.
 
 What cannot be ended: what another service starts on a step's behalf (systemd-run, at, a container engine), what runs as
-another user (sudo), and, where the system is not Linux, what left its process group. A start of the worker also ends what
-outlived worker and keepers, as long as that kept its group or its environment.
+another user (sudo), and, where the system is not Linux, what left its process group. A start of the worker ends what
+outlived worker and keepers too, as long as that kept its group or its environment.
 """
 
 from __future__ import annotations
