@@ -207,7 +207,7 @@ class Occurrence(SQLModel, table=True):
 
     __table_args__ = (
         Index("occurrence_history", "workspace_id", "at", "id", "kind", "namespace"),
-        Index("occurrence_trigger", "trigger_uid", "at", "id", "reason", "kind"),
+        Index("occurrence_trigger", "trigger_uid", "at", "id", "outcome", "reason", "kind"),
         Index("occurrence_outcome", "workspace_id", "outcome", "at", "id", "kind", "namespace"),
         Index("occurrence_reason", "workspace_id", "reason", "outcome", "at", "id", "kind", "namespace"),
         Index(  # few are not scheduled, and then this is where to look, whatever else is asked
@@ -260,7 +260,7 @@ class Work(SQLModel, table=True):
             "status",
             sqlite_where=text("ended_at IS NULL"),
         ),
-        Index("work_trigger", "trigger_uid", "created_at", "id"),
+        Index("work_trigger", "trigger_uid", "created_at", "id", "status"),
         CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
     )
     id: str = Field(primary_key=True)

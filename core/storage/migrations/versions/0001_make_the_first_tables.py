@@ -154,7 +154,7 @@ sa.Table(
         sqlite_where=sa.text("kind <> 'scheduled'"),
         postgresql_where=sa.text("kind <> 'scheduled'"),
     ),
-    sa.Index("occurrence_trigger", "trigger_uid", "at", "id", "reason", "kind"),
+    sa.Index("occurrence_trigger", "trigger_uid", "at", "id", "outcome", "reason", "kind"),
 )
 sa.Table(
     "pause_window",
@@ -278,7 +278,7 @@ sa.Table(
     ),
     sa.Index("work_history", "workspace_id", "created_at", "id"),
     sa.Index("work_status", "status", "created_at", "id", "workspace_id"),
-    sa.Index("work_trigger", "trigger_uid", "created_at", "id"),
+    sa.Index("work_trigger", "trigger_uid", "created_at", "id", "status"),
     sa.CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
 )
 sa.Table(
