@@ -31,13 +31,10 @@ def count(
     """Return how many rows the sources match together; `key` says what was asked, `again` that it goes on with that."""
     kept = _counts.setdefault(tx.connection.engine, OrderedDict())
     now_s, asked = tx.clock.monotonic(), (table_of(model).name, key)
-    young = asked in kept and now_s - kept[asked][0] < KEPT_S
-    if again and young:
+    if asked in kept and now_s - kept[asked][0] < KEPT_S and (again or kept[asked][1] > EXACT):
         return kept[asked][1]
     total = sum(_bounded(tx, model, source) for source in sources)
     if total > EXACT:
-        if young and kept[asked][1] > EXACT:
-            return max(total, kept[asked][1])
         total = sum(_all(tx, model, source) for source in sources)
     kept[asked] = (now_s, total)
     kept.move_to_end(asked)
