@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -25,6 +25,7 @@ from core.admission.rows import (
     ailing,
     backed_off,
     candidate_row,
+    covering,
     healed,
     invalid_row,
     projected,
@@ -38,6 +39,9 @@ from core.failpoints import reach
 from core.storage import admission as statements
 from core.storage.admission import StateRow, Subject
 from core.storage.store import Transaction
+
+Windows = Mapping[str, Sequence[Window]]
+"""The pauses of each Trigger, by its uid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def admit(tx: Transaction, memory: Memory, due: Sequence[Subject], now: datetime
     if not due:
         return writing
     windows = windows_of(tx, [it.state for it in due], now)
-    learn(tx, memory.plans, due, writing)
+    learn(tx, memory.plans, due, windows, writing)
     seen = [found for it in due if (found := _look(it, memory, windows.get(it.state.trigger_uid, ()), writing))]
     answers = gather(tx, [want_of(it.subject, it.plan) for it in seen if it.judgement.candidate], memory.inputs)
     reach("admission.decided")
@@ -119,23 +123,23 @@ def admit(tx: Transaction, memory: Memory, due: Sequence[Subject], now: datetime
     return writing
 
 
-def learn(tx: Transaction, plans: Plans, subjects: Iterable[Subject], writing: Writing) -> None:
+def learn(tx: Transaction, plans: Plans, subjects: Iterable[Subject], windows: Windows, writing: Writing) -> None:
     """Read the definitions of the Triggers whose plan is not known; degrade those that cannot be read."""
     unknown = {it.state.trigger_uid: it for it in subjects if not plans.known(it.state.trigger_uid, it.generation)}
     if not unknown:
         return
     found = statements.definitions(tx, unknown)
     for uid, subject in unknown.items():
-        row = found.get(uid)
+        row, pauses = found.get(uid), windows.get(uid, ())
         if row is None:
-            degrade(subject, "definition_missing", "its definition is gone; apply the Trigger again", writing)
+            degrade(subject, "definition_missing", "its definition is gone; apply the Trigger again", pauses, writing)
             continue
         try:
             plans.keep(read_plan(subject.state.workspace_id, uid, row.generation, row.definition))
         except Invalid as invalid:
-            degrade(subject, "schedule_invalid", invalid.sentence(), writing)
+            degrade(subject, "schedule_invalid", invalid.sentence(), pauses, writing)
         except Exception as error:  # noqa: BLE001 - whatever one definition does to us, the others fire
-            degrade(subject, "internal_error", f"{type(error).__name__}: {error}", writing)
+            degrade(subject, "internal_error", f"{type(error).__name__}: {error}", pauses, writing)
 
 
 def _look(subject: Subject, memory: Memory, windows: tuple[Window, ...], writing: Writing) -> Seen | None:
@@ -152,7 +156,7 @@ def _look(subject: Subject, memory: Memory, windows: tuple[Window, ...], writing
         mark = epoch_seconds(state.mark_at or now)
         judged = judge(plan.schedule, plan.due_of, plan.policy, mark=mark, now=now.timestamp(), windows=windows)
     except Exception as error:  # noqa: BLE001 - whatever one rule does to us, the others fire
-        degrade(subject, "internal_error", f"{type(error).__name__}: {error}", writing)
+        degrade(subject, "internal_error", f"{type(error).__name__}: {error}", windows, writing)
         return None
     return Seen(subject, plan, judged, windows)
 
@@ -215,12 +219,16 @@ def _after(seen: Seen, verdict: Verdict | None, moment: Moment) -> StateRow:
     )
 
 
-def degrade(subject: Subject, code: str, message: str, writing: Writing) -> None:
-    """Postpone a Trigger that cannot be evaluated; the time it was projected for is decided as failed."""
+def degrade(subject: Subject, code: str, message: str, windows: Sequence[Window], writing: Writing) -> None:
+    """Postpone a Trigger that cannot be evaluated; the time it was projected for is decided as failed.
+
+    One that a pause covers is left to the pause: it is counted there once the Trigger can be evaluated again.
+    """
     before, now = subject.state, writing.moment.observed
     state = backed_off(ailing(before, code, message[:500], now), now)
     nominal = before.next_nominal_at
-    if nominal is not None and before.next_due_at is not None and before.next_due_at <= now:
+    is_due = nominal is not None and before.next_due_at is not None and before.next_due_at <= now
+    if nominal is not None and is_due and covering(windows, nominal) is None:
         writing.occurrences.append(invalid_row(subject, nominal, message[:500], writing.moment))
         mark = max(nominal, before.mark_at or nominal)
         state = replace(state, mark_at=mark, mark_wall=None, last_scheduled_at=mark, last_outcome="failed")

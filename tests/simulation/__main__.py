@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -102,6 +103,8 @@ def live(seed: int, days: int) -> Ended:
             life = simulate(seed, Path(folder), days)
         except Unsound as unsound:
             return Ended(seed, story=str(unsound))
+        except Exception:  # noqa: BLE001 - whatever it was, this seed failed and the others go on
+            return Ended(seed, story=traceback.format_exc())
         return Ended(seed, life.did, life.digest)
 
 

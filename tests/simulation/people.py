@@ -104,7 +104,10 @@ class People:
 
     def toggle(self, deck: Deck) -> None:
         """Enable what is disabled, and now and then the other way round."""
-        name, enabled = self._draw.choice(self._look("SELECT name, enabled FROM trigger_state ORDER BY name"))
+        known = self._look("SELECT name, enabled FROM trigger_state ORDER BY name")
+        if not known:
+            return
+        name, enabled = self._draw.choice(known)
         if enabled and self._draw.random() < 0.5:
             disabled = self._look("SELECT name FROM trigger_state WHERE NOT enabled ORDER BY name")
             name, enabled = (disabled[0][0], False) if disabled else (name, enabled)

@@ -93,6 +93,21 @@ def test_a_trigger_that_cannot_be_read_is_looked_at_less_and_less_often_and_heal
     assert decided == (elapsed - world.start) / timedelta(minutes=1)
 
 
+def test_a_time_in_a_pause_stays_the_pauses_though_the_trigger_cannot_be_read_meanwhile(world: World) -> None:
+    world.trigger("bad")
+    world.pause("bad")
+    unknown_zone(world)
+    world.restart()
+    world.advance(minutes=1)
+    assert [error.code for error in world.pass_once().errors] == ["schedule_invalid"]
+    assert world.occurrences("bad") == []
+    world.sql("UPDATE resource SET definition = replace(definition, 'Mars/Olympus', 'UTC') WHERE name = 'bad'")
+    world.advance(minutes=10)
+    world.pass_once()
+    assert world.decisions("bad") == [("skipped", "paused", 11)]
+    assert world.proven() == ()
+
+
 def test_a_row_that_the_database_refuses_is_postponed_and_the_others_fire(world: World) -> None:
     for name in ("good-1", "bad", "good-2"):
         world.trigger(name)
