@@ -31,7 +31,7 @@ class HealthPlace(Place):
     heading = "Health"
     live_kinds = frozenset({"worker", "trigger", "work", "action"})
     ACTIONS = (
-        Action("start_worker", ("S",), "start worker", "Start the background worker; it outlives the deck", "do",
+        Action("start_worker", ("S",), "start worker", "Start a background worker; it outlives the deck", "do",
                writes=True, foot=10),
         Action("stop_worker", ("X",), "stop worker", "Let the worker end its running steps and stop", "do",
                writes=True, danger=True, foot=12),

@@ -13,10 +13,10 @@ from textual.widgets import Input
 from core.views import Page
 from tui.actions import GROUPS, Action, printed
 from tui.present.columns import Column
-from tui.present.lines import Line, Piece, line
+from tui.present.lines import Line, Piece, Tone, line, wrap
 from tui.screens.place import Place
 from tui.widgets.chooser import PopupTitle
-from tui.widgets.lines_view import Bar
+from tui.widgets.lines_view import Bar, LinesView
 from tui.widgets.row_table import RowTable
 
 GROUP_WORDS = {
@@ -57,7 +57,7 @@ class HelpScreen(ModalScreen[str | None]):
         Column("group", "", 10, drop=1),
         Column("keys", "key", 9),
         Column("title", "action", 14),
-        Column("help", "what it does", 40, grow=3),
+        Column("help", "what it does", 48, grow=3),
     )
 
     def __init__(self, place: Place) -> None:
@@ -76,6 +76,7 @@ class HelpScreen(ModalScreen[str | None]):
             yield RowTable[Action](
                 self.COLUMNS, self._cells, lambda action: action.id, empty="no key does that; try another word"
             )
+            yield LinesView(id="told", ground="raised")
             for row in LEGENDS:
                 yield Legend(row)
 
@@ -83,8 +84,11 @@ class HelpScreen(ModalScreen[str | None]):
         """Give the keys to the search line."""
         self.query_one(Input).focus()
 
+    def _reason(self, action: Action) -> str:
+        return self._place.reason_closed(action).removeprefix(f"{action.title}: ")
+
     def _cells(self, action: Action) -> tuple[Line, ...]:
-        reason = self._place.reason_closed(action).removeprefix(f"{action.title}: ")
+        reason = self._reason(action)
         keys = " ".join(printed(key) for key in action.keys[:3])
         return (
             (Piece(GROUP_WORDS[action.group], "faint"),),
@@ -92,6 +96,19 @@ class HelpScreen(ModalScreen[str | None]):
             line(Piece(action.title, "dim" if reason else "strong")),
             (Piece(reason, "warn"),) if reason else line(action.help),
         )
+
+    def _tell(self) -> None:
+        """Tell the action under the cursor in full: what it does, and why it is closed where it is."""
+        at = self.query_one(RowTable).cursor
+        action = self._found[at] if at < len(self._found) else None
+        reason = self._reason(action) if action else ""
+        text = "; ".join(part for part in (action.help if action else "", reason) if part)
+        tone: Tone = "warn" if reason else ""
+        self.query_one("#told", LinesView).show(lambda cells: [line(" ", row) for row in wrap(text, cells - 2, tone)])
+
+    def on_row_table_cursor_moved(self) -> None:
+        """Tell about another action."""
+        self._tell()
 
     def on_row_table_page_wanted(self, message: RowTable.PageWanted[Action]) -> None:
         """Answer from the registry."""
@@ -105,6 +122,7 @@ class HelpScreen(ModalScreen[str | None]):
         table = self.query_one(RowTable)
         table.needle = words[0] if words else ""
         table.reset()
+        self._tell()
 
     def on_input_submitted(self) -> None:
         """Run the action under the cursor."""

@@ -20,6 +20,6 @@ KEYS: tuple[Action, ...] = (
     Action("now", ("n",), "now", "Back to the present", "view", foot=22),
     Action("busiest", ("full_stop",), "busiest", "Go to the slot with the most fires", "view", foot=24),
     Action("list_slot", ("enter",), "list", "List what fires in the slot under the cursor", "go", foot=10),
-    Action("open_trigger", ("T",), "trigger", "Go to the trigger of the lane", "go", foot=30),
+    Action("open_trigger", ("T",), "trigger", "Go to the Trigger of the lane", "go", foot=30),
     Action("lanes", ("slash",), "filter", "Show only lanes that match words", "view", foot=50),
 )  # fmt: skip

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 LOG_PART = 1000
 ACTIONS = (
-    Action("cancel", ("c",), "cancel", "Ask the Work to end; what its steps did outside is not undone", "do",
+    Action("cancel", ("c",), "cancel", "End the Work; what steps did outside stays done", "do",
            writes=True, danger=True, foot=10),
-    Action("retry", ("R",), "retry", "Run a Work that failed or was cancelled once more", "do", writes=True, foot=15),
+    Action("retry", ("R",), "retry", "Run failed or cancelled Work once more", "do", writes=True, foot=15),
     Action("open_inbox", ("i",), "answer", "Go to the question that the Work waits for", "go", foot=25),
-    Action("open_trigger", ("T",), "trigger", "Go to the trigger", "go", foot=30),
+    Action("open_trigger", ("T",), "trigger", "Go to the Trigger", "go", foot=30),
     Action("open_occurrence", ("O",), "why", "Go to the decision that made it", "go", foot=32),
 )  # fmt: skip
 _IDS = frozenset(action.id for action in ACTIONS)
