@@ -23,6 +23,9 @@ def _lines(health: Health) -> Iterator[str]:
     yield from _gauge("database_bytes", "Size of the database", {"": health.database_bytes})
     yield from _gauge("wal_bytes", "Size of its write-ahead log", {"": health.wal_bytes})
     yield from _gauge("disk_free_bytes", "Free space beside the database", {"": health.free_bytes})
+    yield from _gauge(
+        "clock_behind_seconds", "How far the clock lies behind the newest entry", {"": health.clock_behind_s}
+    )
     lags = {"0.5": health.lag_p50_ms, "0.95": health.lag_p95_ms, "1": health.lag_max_ms}
     seconds = {f'{{quantile="{name}"}}': lag / 1000 for name, lag in lags.items() if lag is not None}
     yield from _gauge("lag_seconds", "From due to handed over, newest occurrences", seconds)

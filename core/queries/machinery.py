@@ -48,6 +48,7 @@ def workers(reading: Reading) -> tuple[WorkerView, ...]:
 def health(reading: Reading, database: Path, schema_version: str) -> Health:
     """Return the whole state of the machinery."""
     from core.admission.recovery import drift  # brings what only decisions need
+    from core.upkeep import vitals
 
     tx, workspace_id, now = reading.tx, reading.workspace_id, reading.now
     lags = sorted(read_history.dispatch_lags_ms(tx, workspace_id, LAG_SAMPLES))
@@ -71,6 +72,8 @@ def health(reading: Reading, database: Path, schema_version: str) -> Health:
         zone_data_stored=read_machinery.fact(tx, "zone_data"),
         overdue=tuple(read_triggers.overdue(tx, workspace_id, now - OVERDUE_AFTER, limit=20)),
         errors=tuple(error for worker in known for error in worker.errors),
+        clock_behind_s=vitals.clock_behind(tx, now).total_seconds(),
+        marks_ahead=tuple(name for name, _ in vitals.marks_ahead(tx, now, workspace_id)),
     )
 
 

@@ -108,13 +108,24 @@ def _late(looking: Looking) -> Iterator[Finding]:
         yield Finding("overdue", "warning", name, message, remedy)
 
 
+def clock_behind(tx: Transaction, now: datetime) -> timedelta:
+    """Return how far the clock lies behind the newest entry; zero where it does so by no more than `SKEW`."""
+    newest = vitals.newest_instant(tx)
+    behind = newest - now if newest is not None else timedelta()
+    return behind if behind > SKEW else timedelta()
+
+
+def marks_ahead(tx: Transaction, now: datetime, workspace_id: str | None) -> list[tuple[str, datetime]]:
+    """Return the first Triggers whose mark lies ahead of the clock by more than `SKEW`, with that mark."""
+    return vitals.future_marks(tx, now + SKEW, SHOWN, workspace_id)
+
+
 def _clock(looking: Looking) -> Iterator[Finding]:
-    newest = vitals.newest_instant(looking.tx)
-    if newest is not None and newest - looking.now > SKEW:
-        behind = round((newest - looking.now).total_seconds())
-        message = f"the clock says {format_instant(looking.now)}, {behind} s before the newest entry"
+    if behind := clock_behind(looking.tx, looking.now):
+        seconds = round(behind.total_seconds())
+        message = f"the clock says {format_instant(looking.now)}, {seconds} s before the newest entry"
         yield Finding("clock_behind", "warning", "clock", message, "set the clock; nothing fires twice meanwhile")
-    for name, mark in vitals.future_marks(looking.tx, looking.now + SKEW, SHOWN, looking.workspace_id):
+    for name, mark in marks_ahead(looking.tx, looking.now, looking.workspace_id):
         message = f"its mark lies ahead, at {format_instant(mark)}; it decides nothing before"
         remedy = f"set the clock; where it is right: triggerdeck mark {name} --to now --note WHY"
         yield Finding("mark_in_future", "warning", name, message, remedy)

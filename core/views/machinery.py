@@ -58,6 +58,10 @@ class Health:
     zone_data_stored: str | None
     overdue: tuple[str, ...]
     errors: tuple[dict[str, Any], ...] = ()
+    clock_behind_s: float = 0.0
+    """How far the clock lies behind the newest entry; 0 where it does not."""
+    marks_ahead: tuple[str, ...] = ()
+    """Triggers whose mark lies ahead of the clock: they decide nothing before it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,22 @@ async def test_a_silent_worker_is_told_by_its_heartbeat(on_stage: OpenStage) -> 
         assert "3m ago" in stage.text
 
 
+async def test_a_clock_that_agrees_with_the_database_is_said_to(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await stage.press("6")
+        assert "clock        agrees with what was written last" in stage.text
+
+
+async def test_a_clock_that_was_set_back_is_the_first_thing_told(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        stage.clock.step(stage.clock.now() - timedelta(days=1))
+        await stage.press("6")
+        await stage.press("ctrl+r")
+        assert "The clock is 1d behind what was written last: set it" in stage.prose
+        assert "set it, nothing fires twice meanwhile" in stage.prose
+        assert "the mark lies ahead of the clock; `triggerdeck doctor` says what to do" in stage.prose
+
+
 def test_a_drift_shows_both_times() -> None:
     drift = Drift("nightly-import", world.NOW, world.NOW + timedelta(hours=1))
     shown = " ".join(text(replace(EMPTY, drifts=(drift,))).split())

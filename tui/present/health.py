@@ -33,10 +33,14 @@ _QUEUE_WORDS = {
 def verdict(health: Health) -> tuple[str, Tone]:
     """Return the whole in one sentence: what is wrong first, with what to do."""
     alive = [worker for worker in health.workers if worker.state in {"running", "draining"}]
-    if not alive:
-        return "no worker runs: nothing fires; S starts one", "bad"
-    if health.overdue:
-        return f"{len(health.overdue)} overdue: {', '.join(map(clean, health.overdue[:3]))}", "bad"
+    bad = (
+        f"the clock is {duration(health.clock_behind_s)} behind what was written last: set it"
+        if health.clock_behind_s else "",
+        "" if alive else "no worker runs: nothing fires; S starts one",
+        f"{len(health.overdue)} overdue: {', '.join(map(clean, health.overdue[:3]))}" if health.overdue else "",
+    )  # fmt: skip
+    if worst := next(filter(None, bad), ""):
+        return worst, "bad"
     if health.drifts:
         differ = "projection differs" if len(health.drifts) == 1 else "projections differ"
         return f"{len(health.drifts)} {differ} from the schedule; a restart of the worker repairs that", "warn"
@@ -168,12 +172,26 @@ def _database_lines(health: Health, cells: int) -> list[Line]:
     zones = f"tzdata {health.zone_data}" + (f", projected with {health.zone_data_stored}" if differs else "")
     return [
         *_told("database", clean(health.database), cells),
-        _row("", f"{size(health.database_bytes)}  ", Piece("log ", "dim"),
+        _row("", f"{size(health.database_bytes)}  ", Piece("WAL ", "dim"),
              Piece(size(health.wal_bytes), wal),
              Piece("  free ", "dim"), Piece(size(health.free_bytes), free),
              Piece("  schema ", "dim"), health.schema_version),
+        *_clock_lines(health, cells),
         *_told("zone data", zones, cells, "warn" if differs else ""),
     ]  # fmt: skip
+
+
+def _clock_lines(health: Health, cells: int) -> list[Line]:
+    rows: list[Line] = []
+    if health.clock_behind_s:
+        behind = f"{duration(health.clock_behind_s)} behind what was written last"
+        rows += _told("clock", f"{behind}; set it, nothing fires twice meanwhile", cells, "bad")
+    if health.marks_ahead:
+        names = ", ".join(map(clean, health.marks_ahead[:3]))
+        more = f" and {len(health.marks_ahead) - 3} more" if len(health.marks_ahead) > 3 else ""
+        told = f"{names}{more}: the mark lies ahead of the clock; `triggerdeck doctor` says what to do"
+        rows += _told("" if rows else "clock", told, cells, "warn")
+    return rows or _told("clock", "agrees with what was written last", cells)
 
 
 def _error_lines(health: Health, now: datetime, cells: int) -> list[Line]:

@@ -255,6 +255,10 @@ def test_metrics_are_in_the_exposition_format() -> None:
     assert 'quantile="0.95"' not in text
 
 
+def test_metrics_tell_how_far_the_clock_lies_behind() -> None:
+    assert "triggerdeck_clock_behind_seconds 600\n" in metrics.exposition(a_health(clock_behind_s=600.0))
+
+
 def test_metrics_keep_every_digit() -> None:
     text = metrics.exposition(replace(a_health(), free_bytes=82_399_123_456))
     assert "triggerdeck_disk_free_bytes 82399123456\n" in text
