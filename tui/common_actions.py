@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ZONE_WORDS = {"trigger": "each Trigger's own zone", "mine": "my zone", "UTC": "UTC"}
 FORMATS = (("csv", "a spreadsheet"), ("json", "a script"))
+SHOWN = 200
+"""How many characters of a text are shown before and after it is copied."""
 SEVERITY: dict[str, Tone] = {"information": "", "warning": "warn", "error": "bad"}
 
 
@@ -207,15 +209,15 @@ class CommonActions:
 
     def do_copy(self) -> None:
         """Offer what can be copied here."""
-        texts = dict(self.place.copies())
         columns = (Column("what", "what", 12), Column("text", "text", 30, grow=1))
-        rows = [plain_choice(text, (Piece(what, "dim"),), clean(text)) for what, text in texts.items()]
+        rows = [plain_choice(text, (Piece(what, "dim"),), clean(text[:SHOWN])) for what, text in self.place.copies()
+                if text]  # fmt: skip
         self.app.push_screen(Chooser("Copy", columns, rows, hint="enter copies"), self._copy)
 
     def _copy(self, text: str | None) -> None:
         if text is not None:
             self.app.copy_to_clipboard(text)
-            self.app.flash(f"copied: {text}", "ok")
+            self.app.flash(f"copied: {text[:SHOWN]}{'…' if len(text) > SHOWN else ''}", "ok")
 
     def do_export(self) -> None:
         """Offer the formats in which what is shown can be written."""

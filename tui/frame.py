@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual.strip import Strip
 from textual.timer import Timer
@@ -27,18 +27,12 @@ class FrameBar(Bar):
     @property
     def deck_app(self) -> DeckApp:
         """Return the app as what it is."""
-        from tui.app import DeckApp
-
-        assert isinstance(self.app, DeckApp)  # noqa: S101  narrows the type
-        return self.app
+        return cast("DeckApp", self.app)
 
     @property
     def place(self) -> Place:
         """Return the place as what it is."""
-        from tui.screens.place import Place
-
-        assert isinstance(self.screen, Place)  # noqa: S101  narrows the type
-        return self.screen
+        return cast("Place", self.screen)
 
 
 class StatusBar(FrameBar):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tui.screens.place import Place
+    from textual.screen import Screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class PlaceInfo:
     screen: str
     aliases: tuple[str, ...]
 
-    def load(self) -> type[Place]:
+    def load(self) -> type[Screen[Any]]:
         """Import the place's class."""
-        found: type[Place] = getattr(import_module(self.module), self.screen)
+        found: type[Screen[Any]] = getattr(import_module(self.module), self.screen)
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,43 @@ async def test_a_rejection_wants_a_reason_and_goes_to_its_field(on_stage: OpenSt
         await stage.press("escape", "r")
         row_ = answered(stage, identity)
         assert (row_.status, row_.decision) == ("completed", "rejected")
+
+
+async def test_ctrl_s_rejects_where_a_reason_was_asked_for(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        identity = await release(stage)
+        await stage.press("r")
+        assert "write the reason   reject ^s   back esc" in stage.text
+        await stage.type("too many rows")
+        await stage.press("ctrl+s")
+        row_ = answered(stage, identity)
+        assert (row_.status, row_.decision) == ("completed", "rejected")
+
+
+async def test_leaving_the_form_forgets_that_a_rejection_was_begun(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        identity = await release(stage)
+        await stage.press("r", "escape", "enter", "ctrl+s")
+        assert answered(stage, identity).decision == "approved"
+
+
+async def test_a_typed_time_of_day_is_not_taken_for_one_of_the_usual_times(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        identity = await release(stage)
+        stage.app.zone_choice = "Europe/Berlin"
+        stage.clock.advance(timedelta(hours=16))  # 06:03 of the next day, whose 09:00 is to come
+        await stage.press("s")
+        await stage.type("09:00")
+        await stage.press("enter")
+        assert stage.deck.action(identity).row.snoozed_until == datetime(2026, 3, 29, 7, tzinfo=UTC)
+
+
+async def test_copying_offers_the_question_its_link_and_the_command_that_answers(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        identity = await release(stage)
+        await stage.press("y")
+        for text in (identity, f":inbox #{identity}", f"triggerdeck answer {identity[:8]} --approve"):
+            assert text in stage.text
 
 
 async def test_a_confirmation_can_be_declined_without_a_reason(on_stage: OpenStage) -> None:

@@ -9,6 +9,7 @@ from tui.screens.occurrence_detail import OccurrenceDetail
 from tui.screens.occurrences import OccurrencesPlace
 from tui.screens.run import RunDetail
 from tui.screens.triggers import TriggersPlace
+from tui.widgets.chooser import Chooser
 from tui.widgets.dialog import Sheet, ShortForm
 from tui.widgets.lines_view import LinesView
 from tui.widgets.pane import Pane
@@ -128,3 +129,16 @@ async def test_the_display_zone_changes_all_rows(on_stage: OpenStage) -> None:
         await stage.press("z", "z")
         assert "NOMINAL (UTC)" in stage.text
         assert "28 Mar 13:00:00 Z" in stage.text
+
+
+async def test_copying_offers_all_parts_of_an_occurrence_and_of_the_list(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("3", lambda text: "submitted" in text, "y")(stage)
+        texts = [choice.key for choice in stage.screen(Chooser).found]
+        found = stage.table.row
+        assert texts[:5] == [
+            found.id, found.trigger_name, f":occurrences #{found.id}", f"triggerdeck why {found.id[:8]}", found.work_id,
+        ]  # fmt: skip
+        assert texts[-2:] == [":occurrences", "triggerdeck occurrences"]
+        await stage.press("escape", "enter", "y")
+        assert [choice.key for choice in stage.screen(Chooser).found] == texts[:5]

@@ -8,10 +8,14 @@ from core.views import LogRow
 from tests.tui import world
 from tests.tui.conftest import OpenStage
 from tests.tui.scenes import row
+from tui.frame import Crumb
+from tui.present.lines import plain
+from tui.present.times import past
 from tui.screens.inbox import InboxPlace
 from tui.screens.occurrence_detail import OccurrenceDetail
 from tui.screens.run import RunDetail
 from tui.screens.work import WorkPlace
+from tui.widgets.chooser import Chooser
 from tui.widgets.dialog import Confirm
 from tui.widgets.log_view import KEPT, LogView
 
@@ -25,6 +29,49 @@ async def test_active_only_shows_what_has_not_ended(on_stage: OpenStage) -> None
         assert "filter: active" in stage.text
         await stage.press("a")
         assert stage.table.total == everything
+
+
+async def test_the_times_in_the_list_stand_in_the_order_of_its_rows(on_stage: OpenStage) -> None:
+    async with on_stage(size=(120, 36)) as stage:
+        stage.app.mine = "UTC"
+        await stage.press("4")
+        rows = stage.table.loaded()
+        assert len(rows) > 20
+        assert any(row.nominal_at and row.created_at - row.nominal_at > timedelta(minutes=30) for row in rows)
+        column = next(at for at, column in enumerate(stage.table.columns) if column.key == "created")
+        shown = [plain(stage.table._cells(row)[column]) for row in rows]
+        assert shown == [past(row.created_at, stage.clock.now(), "UTC") for row in rows]
+        assert [row.created_at for row in rows] == sorted((row.created_at for row in rows), reverse=True)
+        assert "newest first" in stage.bar(Crumb)
+
+
+async def test_copying_offers_all_parts_of_a_work_and_of_the_list(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await stage.press("4")
+        work = stage.table.row
+        await stage.press("y")
+        texts = [choice.key for choice in stage.screen(Chooser).found]
+        assert texts[:5] == [
+            work.id, work.trigger_name, f":work #{work.id}", f"triggerdeck work {work.id[:8]}",
+            f"triggerdeck logs {work.id[:8]} --follow",
+        ]  # fmt: skip
+        assert texts[-2:] == [":work", "triggerdeck work"]
+        link = texts[2]
+        await stage.press("escape", "1", "colon")
+        await stage.type(link)
+        await stage.press("enter")
+        assert isinstance(stage.place, RunDetail)
+        assert work.trigger_name in stage.bar(Crumb)
+
+
+async def test_copying_a_long_log_shows_its_beginning_and_copies_all(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "enter", "y")(stage)
+        await stage.type("connecting")
+        await stage.press("enter")
+        assert stage.app.clipboard.count("\n") > 5
+        assert stage.flash.endswith("…")
+        assert len(stage.flash) < 250
 
 
 async def test_cancelling_asks_once_says_what_is_not_undone_and_enter_is_no_yes(on_stage: OpenStage) -> None:

@@ -81,9 +81,12 @@ def plain_keys(view: ActionView) -> str:
     return ", ".join(f"{key} to {verb(decision)}" for key, decision in zip("ar", view.decisions, strict=False))
 
 
-def answer_keys(view: ActionView) -> Line:
-    """Return the keys that answer this question, by their own words."""
+def answer_keys(view: ActionView, *, refusing: bool = False) -> Line:
+    """Return the keys that answer this question, by their own words; while it is refused, those that do it."""
     agree, *refuse = view.decisions
+    if refusing:
+        return line(Piece(f"write the reason   {verb(refuse[0])} ", "dim"), Piece("^s", "key"),
+                    Piece("   back ", "dim"), Piece("esc", "key"))  # fmt: skip
     parts = [Piece(f"{verb(agree)} ", "dim"), Piece("a", "key")]
     if refuse:
         note = ", with a reason" if view.row.kind == "approvalRequired" else ""
@@ -107,15 +110,18 @@ def answered(row: ActionRow) -> str:
     return f"{clean(row.title)}: {row.answered_by or 'somebody'} was faster and {row.decision or 'answered'} it"
 
 
-def snooze_choices(now: datetime, zone_name: str) -> tuple[tuple[str, datetime], ...]:
-    """Return the usual times to sleep until."""
+def snooze_choices(now: datetime, zone_name: str) -> tuple[tuple[str, str, datetime], ...]:
+    """Return the usual times to sleep until: what each is called, the words that find it, the instant.
+
+    No time of day finds one: `09:00` means the next 09:00, which may be today.
+    """
     there = now.astimezone(zone(zone_name))
     morning = (there + timedelta(days=1)).replace(hour=9, minute=0, second=0, microsecond=0)
     return (
-        ("15 minutes", now + timedelta(minutes=15)),
-        ("1 hour", now + timedelta(hours=1)),
-        ("4 hours", now + timedelta(hours=4)),
-        ("tomorrow 09:00", morning.astimezone(now.tzinfo)),
+        ("15 minutes", "15 minutes", now + timedelta(minutes=15)),
+        ("1 hour", "1 hour", now + timedelta(hours=1)),
+        ("4 hours", "4 hours", now + timedelta(hours=4)),
+        ("tomorrow 09:00", "tomorrow", morning.astimezone(now.tzinfo)),
     )
 
 

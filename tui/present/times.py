@@ -89,6 +89,12 @@ def near(instant: datetime | None, now: datetime, zone_name: str, *, seconds: bo
     return f"{there:%Y-%m-%d}"
 
 
+def past(instant: datetime, now: datetime, zone_name: str) -> str:
+    """Return an instant of the past: to the second within the day, then as `near` has it."""
+    there, here = instant.astimezone(zone(zone_name)), now.astimezone(zone(zone_name))
+    return f"{there:%H:%M:%S}" if there.date() == here.date() else near(instant.replace(second=0), now, zone_name)
+
+
 def full(instant: datetime | None, zone_name: str) -> str:
     """Return date, time and offset: `Sun 29 Mar 2026 02:30:00 +02`."""
     if instant is None:

@@ -21,11 +21,11 @@ from tui.present.draft import Draft, begun, fresh, placed
 from tui.present.field_hints import flow_hint, json_hint, zone_hint
 from tui.present.fire_preview import preview_lines
 from tui.present.lines import Line, Piece, line, wrap
+from tui.present.manifests import bare
 from tui.present.overlap import overlap_lines
 from tui.present.times import full
 from tui.screens.editor_outside import Outside
 from tui.screens.panes import Panes
-from tui.screens.trigger_steering import bare
 from tui.widgets.chooser import Choice, Chooser, plain_choice
 from tui.widgets.dialog import Confirm, Sheet
 from tui.widgets.lines_view import LinesView
@@ -44,10 +44,10 @@ EDITING: tuple[Action, ...] = (
     Action("editor", ("f4", "E"), "$EDITOR", "Edit as YAML in $EDITOR; checked on return", "do", foot=2),
     Action("revert", ("f8",), "revert", "Go back to what is stored", "do", foot=4),
     Action("fires", ("f5", "p"), "fires", "Show fifty fires of the expression", "view", foot=3),
-    Action("transition", ("f6", "T"), "clocks", "Show the fires around the next change of the clocks", "view", foot=5),
-    Action("test_flow", ("f7",), "test run", "Run the Flow once now with this input, marked as a test", "do",
+    Action("transition", ("f6", "T"), "clocks", "Show the fires around the next clock change", "view", foot=5),
+    Action("test_flow", ("f7",), "test run", "Run the Flow once with this input, as a test", "do",
            writes=True, foot=6),
-    Action("write_flow", ("f9",), "flow", "Write the Flow in $EDITOR, or a new one where none is named", "do",
+    Action("write_flow", ("f9",), "flow", "Write the Flow in $EDITOR, or a new one", "do",
            writes=True, foot=7),
 )  # fmt: skip
 

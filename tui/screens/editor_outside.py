@@ -10,9 +10,9 @@ from typing import Any
 from core.errors import TriggerdeckError
 from core.views import Effect
 from tui.present.draft import Draft, look
+from tui.present.manifests import bare
 from tui.screens.editor_saving import Saving
 from tui.screens.flow_writing import FlowWriter
-from tui.screens.trigger_steering import bare
 from tui.widgets.dialog import Confirm
 from tui.yaml_editor import BrokenText, edit_yaml, with_faults
 

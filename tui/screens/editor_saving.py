@@ -13,9 +13,9 @@ from core.views import Applied, FireChange
 from tui.present.diff import three_way
 from tui.present.draft import Draft, look, placed
 from tui.present.lines import clean
+from tui.present.manifests import bare
 from tui.screens.change_dialog import ChangeDialog, ConflictDialog
 from tui.screens.place import Place
-from tui.screens.trigger_steering import bare
 from tui.undo import Undo
 from tui.widgets.dialog import Confirm
 

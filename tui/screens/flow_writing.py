@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import Invalid, NotFound, TriggerdeckError, Usage
 from core.views import Applied
+from tui.present.manifests import bare
 from tui.screens.place import Place
-from tui.screens.trigger_steering import bare
 from tui.widgets.dialog import Confirm
 from tui.yaml_editor import BrokenText, edit_yaml, with_faults
 

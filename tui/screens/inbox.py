@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,6 +14,7 @@ from textual.containers import Container, Vertical
 
 from core.errors import Fault, Invalid, TriggerdeckError
 from core.views import ActionRow, ActionView, Page
+from tui import copies
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present import inbox
@@ -40,6 +41,7 @@ class InboxPlace(TablePlace[ActionRow]):
     place_id = "inbox"
     heading = "Inbox"
     live_kinds = frozenset({"action", "work"})
+    ORDER = "oldest first"
     EMPTY = "nobody waits for you: the question of a Flow's ask step comes here"
     FILTER_HELP = "words of the question, a trigger, or: approval confirmation choice input"
     COLUMNS = (
@@ -50,20 +52,22 @@ class InboxPlace(TablePlace[ActionRow]):
         Column("work", "work", 8, drop=3),
     )
     ACTIONS = (
-        Action("approve", ("a",), "approve", "Agree: approve, confirm, choose or send, with the form's values", "do",
+        Action("approve", ("a",), "approve", "Approve, confirm, choose or send the form", "do",
                writes=True, foot=10),
-        Action("send", ("ctrl+s",), "send", "The same from inside the form", "do", writes=True),
+        Action("send", ("ctrl+s",), "send", "Send from inside the form what was begun", "do", writes=True),
         Action("reject", ("r",), "reject", "Refuse; an approval wants a reason", "do", writes=True, foot=12),
-        Action("snooze", ("s",), "snooze", "Take the question out of sight for a while; it still expires", "do",
+        Action("snooze", ("s",), "snooze", "Hide the question for a while; it still expires", "do",
                writes=True, foot=14, overrides="sort"),
         Action("raw", ("E",), "raw JSON", "Write the values as JSON in $EDITOR", "do", writes=True, foot=16),
-        Action("open_work", ("o",), "work", "Go to the work that asks", "go", foot=20),
+        Action("open_work", ("o",), "work", "Go to the Work that asks", "go", foot=20),
     )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self._view: ActionView | None = None
         self._drafts: dict[str, Mapping[str, Any]] = {}
+        self._refusing = ""
+        """The question that is being refused while its reason is written."""
 
     def body(self) -> ComposeResult:
         """Yield the list, and the question with its form."""
@@ -139,7 +143,7 @@ class InboxPlace(TablePlace[ActionRow]):
         self._view = view
         self.add_class("asked")
         self._draw_head()
-        self.query_one("#keys", LinesView).show((inbox.answer_keys(view),))
+        self._draw_keys()
         start = {**view.values, **self._drafts.get(view.row.id, {})}
         self.run_worker(self._form.ask(view.schema, start), group="inbox.form")
         self.redraw_frame()
@@ -149,6 +153,18 @@ class InboxPlace(TablePlace[ActionRow]):
         if view is not None:
             zone = self.zone_for(None)
             self.query_one("#head", LinesView).show(lambda cells: inbox.head_lines(view, self.now, zone, cells))
+
+    def _draw_keys(self) -> None:
+        if view := self._view:
+            refusing = self._refusing == view.row.id
+            self.query_one("#keys", LinesView).show((inbox.answer_keys(view, refusing=refusing),))
+
+    def _refuse(self, identity: str) -> None:
+        """Begin to refuse a question, or (empty) refuse none any more."""
+        if identity != self._refusing:
+            self._refusing = identity
+            self._draw_keys()
+            self.redraw_frame()
 
     @property
     def _form(self) -> SchemaForm:
@@ -173,6 +189,8 @@ class InboxPlace(TablePlace[ActionRow]):
         if self._view is None or action.id not in {"approve", "send", "reject", "enter_row"}:
             return super().worded(action)
         agree, *refuse = self._view.decisions
+        if action.id == "send" and self._refusing == self._view.row.id:
+            return replace(action, title=inbox.verb(refuse[0]))
         if action.id == "enter_row":
             return replace(action, title="fill in", foot=9 if self._view.schema.get("properties") else 0)
         if action.id == "reject":
@@ -193,6 +211,7 @@ class InboxPlace(TablePlace[ActionRow]):
     def do_down_up(self) -> None:
         """Go from the form back to the list."""
         if self._form.has_focus_within:
+            self._refuse("")
             self.table.focus()
         else:
             super().do_down_up()
@@ -206,13 +225,17 @@ class InboxPlace(TablePlace[ActionRow]):
             self.flash(f"this question needs no values: {inbox.plain_keys(self._view)}")
 
     def do_send(self) -> None:
-        """Agree, from inside the form."""
-        self.do_approve()
+        """Send from inside the form: refuse where that was begun, agree otherwise."""
+        if self._view is not None and self._refusing == self._view.row.id:
+            self.do_reject()
+        else:
+            self.do_approve()
 
     def do_approve(self) -> None:
         """Agree with the form's values, if they have no fault."""
         if self._view is None:
             return
+        self._refuse("")
         values, faults = self._form.read()
         if faults:
             self._tell(faults)
@@ -225,7 +248,8 @@ class InboxPlace(TablePlace[ActionRow]):
             return
         reason = str(self._form.read()[0].get("reason", "")).strip()
         if not reason and self._view.row.kind == "approvalRequired":
-            self._tell((Fault("reason", "is required when rejecting", "write it and press ctrl+s or esc r"),))
+            self._refuse(self._view.row.id)
+            self._tell((Fault("reason", "is required when rejecting", "write it, ctrl+s rejects; esc goes back"),))
             return
         self._answer(self._view.decisions[1], {"reason": reason} if reason else {})
 
@@ -241,6 +265,7 @@ class InboxPlace(TablePlace[ActionRow]):
             )
 
     def _answered(self, row: ActionRow) -> None:
+        self._refuse("")
         self._drafts.pop(row.id, None)
         self._form.edited = False
         self.table.focus()
@@ -265,8 +290,8 @@ class InboxPlace(TablePlace[ActionRow]):
         """Ask until when."""
         zone = self.zone_for(None)
         columns = (Column("until", "until", 20, grow=1), Column("at", "at", 20))
-        rows = [plain_choice(at.isoformat(), words, (Piece(f"{stamp(at, self.now, zone)}", "dim"),))
-                for words, at in inbox.snooze_choices(self.now, zone)]  # fmt: skip
+        rows = [plain_choice(at.isoformat(), words, (Piece(f"{stamp(at, self.now, zone)}", "dim"),), words=found_by)
+                for words, found_by, at in inbox.snooze_choices(self.now, zone)]  # fmt: skip
         chooser = Chooser("Snooze", columns, rows, free=True, hint="or type 90m, 3h, 2d, 16:00 · enter")
         self.app.push_screen(chooser, self._snooze)
 
@@ -314,9 +339,15 @@ class InboxPlace(TablePlace[ActionRow]):
             self.flash("values taken from the editor; a sends them", "ok")
 
     def do_open_work(self) -> None:
-        """Go to the work that asks."""
+        """Go to the Work that asks."""
         if row := self.current:
             self.deck_app.go(Location("work", row.work_id))
+
+    def copies(self) -> Iterable[tuple[str, str]]:
+        """Offer the question under the cursor, then the list."""
+        if row := self.current:
+            yield from copies.of_question(row)
+        yield from super().copies()
 
     def headless(self) -> str:
         """Return the command that shows the same."""

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 
 from core.errors import TriggerdeckError
 from core.views import OccurrenceView
+from tui import copies
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present import history
@@ -24,8 +25,8 @@ class OccurrenceDetail(Place):
     heading = "Occurrences"
     live_kinds = frozenset({"occurrence", "work"})
     ACTIONS = (
-        Action("open_work", ("o",), "work", "Go to the work that came of it", "go", foot=20),
-        Action("open_trigger", ("T",), "trigger", "Go to the trigger", "go", foot=30),
+        Action("open_work", ("o",), "work", "Go to the Work that came of it", "go", foot=20),
+        Action("open_trigger", ("T",), "trigger", "Go to the Trigger", "go", foot=30),
     )
 
     def __init__(self, identity: str) -> None:
@@ -108,11 +109,10 @@ class OccurrenceDetail(Place):
         return f"triggerdeck why {history.short_id(self._identity)}"
 
     def copies(self) -> Iterable[tuple[str, str]]:
-        """Offer ids and the runbook as well."""
-        yield "occurrence id", self._identity
-        if self._view and self._view.runbook:
-            yield "runbook", self._view.runbook
-        yield from super().copies()
+        """Offer the occurrence."""
+        if self._view is None:
+            return super().copies()
+        return copies.of_occurrence(self._view.row, self._view.runbook)
 
 
 def _definition(view: OccurrenceView) -> tuple[Line, ...]:

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from core.views import OccurrenceQuery, OccurrenceRow, OccurrenceView, Page, WhyNot
+from tui import copies
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present import history
@@ -38,6 +39,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
     place_id = "occurrences"
     heading = "Occurrences"
     live_kinds = frozenset({"occurrence", "work"})
+    ORDER = "newest first"
     EMPTY = "nothing was decided yet: the first row comes when a Trigger is due (1)"
     FILTER_HELP = "words of a trigger, or state:skipped since:30d until:2026-03-01 reason:missed kind:manual"
     COLUMNS = (
@@ -52,9 +54,9 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
     ACTIONS = (
         Action("follow", ("f",), "follow", "Stay at the newest decision as they come", "view", foot=20),
         Action("why_not", ("W",), "why not", "Ask why there is no row at an instant", "do", foot=15),
-        Action("open_work", ("o",), "work", "Go to the work that came of it", "go", foot=30),
-        Action("open_trigger", ("T",), "trigger", "Go to the trigger", "go", foot=40),
-        Action("only_trigger", ("t",), "only this", "Show only this trigger's history", "view"),
+        Action("open_work", ("o",), "work", "Go to the Work that came of it", "go", foot=30),
+        Action("open_trigger", ("T",), "trigger", "Go to the Trigger", "go", foot=40),
+        Action("only_trigger", ("t",), "only this", "Show only this Trigger's history", "view"),
     )
 
     def __init__(self) -> None:
@@ -260,12 +262,10 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
         return "triggerdeck occurrences" + "".join(parts)
 
     def copies(self) -> Iterable[tuple[str, str]]:
-        """Offer the row's ids as well."""
+        """Offer the occurrence under the cursor, then the list."""
         if row := self.current:
-            yield "occurrence id", row.id
-            yield "why command", f"triggerdeck why {history.short_id(row.id)}"
-        if self._view and self._view.runbook:
-            yield "runbook", self._view.runbook
+            seen = self._view is not None and self._view.row.id == row.id
+            yield from copies.of_occurrence(row, self._view.runbook if self._view and seen else None)
         yield from super().copies()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual.app import ComposeResult
 from textual.screen import Screen
@@ -103,10 +103,7 @@ class Place(Screen[Any]):
     @property
     def deck_app(self) -> DeckApp:
         """Return the app as what it is."""
-        from tui.app import DeckApp
-
-        assert isinstance(self.app, DeckApp)  # noqa: S101  narrows the type
-        return self.app
+        return cast("DeckApp", self.app)
 
     @property
     def now(self) -> datetime:

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 
 from core.errors import TriggerdeckError
 from core.views import ACTIVE_WORK, Changes, Effect, LogRow, WorkRow, WorkView
+from tui import copies
 from tui.actions import Action
 from tui.frame import FrameBar
 from tui.navigation import Location
@@ -290,9 +291,9 @@ class RunDetail(Place):
         return f"triggerdeck logs {short_id(self._identity)} --follow"
 
     def copies(self) -> Iterable[tuple[str, str]]:
-        """Offer the id, the log and the runbook as well."""
-        yield "work id", self._identity
+        """Offer the Work and the log that is shown."""
+        if self._view is None:
+            yield from super().copies()
+        else:
+            yield from copies.of_work(self._view.row, self._view.runbook)
         yield "log", "\n".join(row.text for row in self.log_view.rows)
-        if self._view and self._view.runbook:
-            yield "runbook", self._view.runbook
-        yield from super().copies()

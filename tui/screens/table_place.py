@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -40,6 +40,8 @@ class TablePlace(Place, Generic[Row]):
 
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
     SORTS: ClassVar[tuple[str, ...]] = ()
+    ORDER: ClassVar[str] = ""
+    """The one order that the rows have, where there is no choice."""
     EMPTY: ClassVar[str] = "nothing here"
     BULK: ClassVar[bool] = False
     """Whether the place's keys do something to many marked rows; elsewhere marks only narrow what is exported."""
@@ -148,6 +150,8 @@ class TablePlace(Place, Generic[Row]):
             parts += [Piece("▏filter: ", "dim"), Piece(clean(self.filter_text), "accent"), Piece("  ")]
         if marks := len(self.table.marks):
             parts.append(Piece(f"{marks} marked  ", "warn"))
+        if self.ORDER:
+            parts.append(Piece(self.ORDER, "dim"))
         if self.sort:
             parts.append(Piece(f"sort: {self.sort} {'↓' if self.descending else '↑'}", "dim"))
         return line(*parts)
@@ -308,6 +312,12 @@ class TablePlace(Place, Generic[Row]):
             self.set_filter(location.filter)
         if location.key:
             self.table.move_to_key(location.key)
+
+    def copies(self) -> Iterable[tuple[str, str]]:
+        """Offer the list in its present filter; a subclass puts the row under the cursor before it."""
+        from tui.copies import of_list
+
+        return of_list(self.location(), self.headless())
 
     def location(self) -> Location:
         """Return the link to this filter."""

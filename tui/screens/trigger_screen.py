@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from textual.app import ComposeResult
 
 from core.errors import TriggerdeckError
 from core.views import TriggerView
+from tui import copies
 from tui.actions import SCROLL
 from tui.navigation import Location
 from tui.present.fires import FIRE_TITLES, fire_table
 from tui.present.lines import Piece, line
 from tui.present.trigger_detail import detail_lines
-from tui.screens.editor import EditorScreen
 from tui.screens.place import Exporter
 from tui.screens.trigger_steering import STEERING, Steering, Target
-from tui.screens.triggers import show_preview
 from tui.widgets.lines_view import LinesView
 
 
@@ -71,26 +71,6 @@ class TriggerScreen(Steering):
         """Draw times in the new display zone."""
         self.query_one(LinesView).again()
 
-    def do_preview(self) -> None:
-        """Show the coming fires."""
-        show_preview(self, self.targets()[0])
-
-    def do_edit(self) -> None:
-        """Edit this Trigger."""
-        self.app.push_screen(EditorScreen(self._namespace, self._trigger))
-
-    def do_yaml(self) -> None:
-        """Edit the manifest in $EDITOR."""
-        self.app.push_screen(EditorScreen(self._namespace, self._trigger, yaml=True))
-
-    def do_history(self) -> None:
-        """Go to its occurrences."""
-        self.deck_app.go(Location("occurrences", "", f"trigger:{self._trigger}"))
-
-    def do_its_work(self) -> None:
-        """Go to its Work."""
-        self.deck_app.go(Location("work", "", f"trigger:{self._trigger}"))
-
     def exporter(self) -> Exporter:
         """Return what writes its coming fires."""
         name, namespace = self._trigger, self._namespace
@@ -99,6 +79,12 @@ class TriggerScreen(Steering):
     def location(self) -> Location:
         """Return the link to this Trigger."""
         return Location("triggers", f"{self._namespace}/{self._trigger}")
+
+    def copies(self) -> Iterable[tuple[str, str]]:
+        """Offer this Trigger."""
+        if self.view is None:
+            return super().copies()
+        return copies.of_trigger(self._namespace, self._trigger, self.view.row.uid)
 
     def headless(self) -> str:
         """Return the command that shows the same."""

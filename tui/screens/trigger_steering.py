@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.errors import TriggerdeckError
 from core.words import counted
 from tui.actions import Action
+from tui.navigation import Location
+from tui.present.manifests import bare
 from tui.present.times import full
 from tui.screens.place import Place
 from tui.undo import Undo
 
 if TYPE_CHECKING:
     from core.deck import Deck
-    from core.views import Effect, PauseView
+    from core.views import Effect, PauseView, SchedulePreview
 
 STEERING: tuple[Action, ...] = (
     Action("run", ("r",), "run", "Run the Trigger now; its schedule does not move", "do", writes=True, foot=1),
@@ -27,7 +29,7 @@ STEERING: tuple[Action, ...] = (
         "pause",
         ("P",),
         "pause",
-        "Pause with a note, for good or until a time; again: resume",
+        "Pause with a note, or resume what is paused",
         "do",
         writes=True,
         foot=7,
@@ -89,6 +91,46 @@ class Steering(Place):
         if action.id == "run" and all(target.phase == "disabled" for target in self.targets()):
             return "run: a disabled Trigger does not run; t enables it"
         return ""
+
+    # -- looking and editing --------------------------------------------------------------------------------------
+
+    def do_preview(self) -> None:
+        """Show the coming fires in three zones."""
+        target = self.targets()[0]
+        self.ask(
+            lambda deck: deck.preview_trigger(target.name, count=50, namespace=target.namespace),
+            partial(self._show_fires, target.name),
+            group="preview",
+        )
+
+    def _show_fires(self, name: str, preview: SchedulePreview) -> None:
+        from tui.present.fire_preview import preview_lines
+        from tui.widgets.dialog import Sheet
+
+        mine, now = self.deck_app.mine, self.now
+        self.app.push_screen(Sheet(f"{name}: the coming fires", lambda cells: preview_lines(preview, now, mine, cells)))
+
+    def do_edit(self) -> None:
+        """Edit the Trigger with a live preview."""
+        self._open_editor()
+
+    def do_yaml(self) -> None:
+        """Edit the manifest in $EDITOR, then see it in the editor."""
+        self._open_editor(yaml=True)
+
+    def _open_editor(self, *, yaml: bool = False, clone: bool = False) -> None:
+        from tui.screens.editor import EditorScreen
+
+        target = self.targets()[0]
+        self.app.push_screen(EditorScreen(target.namespace, target.name, yaml=yaml, clone=clone))
+
+    def do_history(self) -> None:
+        """Go to the occurrences of the Trigger."""
+        self.deck_app.go(Location("occurrences", "", f"trigger:{self.targets()[0].name}"))
+
+    def do_its_work(self) -> None:
+        """Go to the Work of the Trigger."""
+        self.deck_app.go(Location("work", "", f"trigger:{self.targets()[0].name}"))
 
     # -- run and switch -------------------------------------------------------------------------------------------
 
@@ -309,14 +351,3 @@ def _apply_all(manifests: tuple[str, ...], deck: Deck) -> str:
     for text in manifests:
         deck.apply(text)
     return f"{len(manifests)} brought back" if len(manifests) > 1 else "brought back"
-
-
-SERVER_OWNED = ("uid", "tenantId", "workspaceId", "generation", "eTag", "createdAt", "updatedAt")
-
-
-def bare(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest without what the server owns, ETag included."""
-    metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in SERVER_OWNED}
-    definition = {key: value for key, value in (manifest.get("definition") or {}).items() if key != "executionScope"}
-    kept = {key: value for key, value in manifest.items() if key in {"apiVersion", "kind"}}
-    return kept | {"metadata": metadata, "definition": definition}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
+from tui import copies
 from tui.actions import Action
-from tui.navigation import Location
 from tui.present.columns import Column
 from tui.present.lines import Line, Piece, Tone, clean, line
 from tui.present.states import name_line, phase_mark, recent_bars
@@ -23,7 +23,7 @@ from tui.widgets.row_table import RowTable
 if TYPE_CHECKING:
     from core.deck import Deck
     from core.errors import TriggerdeckError
-    from core.views import Page, SchedulePreview, TriggerRow, TriggerView
+    from core.views import Page, TriggerRow, TriggerView
     from tui.gateway import Door, Sooner
     from tui.screens.flow_writing import FlowWriter
     from tui.screens.place import ExportTable
@@ -41,8 +41,8 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
     ACTIONS = (
         *STEERING,
         Action("new", ("a",), "new", "Write a new Trigger", "do", writes=True, foot=5),
-        Action("write_flow", ("F",), "flow", "Write the Trigger's Flow in $EDITOR, or a new one", "do", writes=True),
-        Action("clone", ("c",), "clone", "Write a new Trigger that begins as a copy of this one", "do", writes=True),
+        Action("write_flow", ("F",), "flow", "Write its Flow in $EDITOR, or a new Flow", "do", writes=True),
+        Action("clone", ("c",), "clone", "Write a new Trigger that begins as a copy", "do", writes=True),
     )
     COLUMNS = (
         Column("name", "name", 16, grow=2, most=34, sort="name"),
@@ -170,36 +170,15 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
 
     # -- actions --------------------------------------------------------------------------------------------------
 
-    def do_preview(self) -> None:
-        """Show the coming fires."""
-        show_preview(self, self.targets()[0])
-
     def do_new(self) -> None:
         """Write a new Trigger."""
         from tui.screens.editor import EditorScreen
 
         self.app.push_screen(EditorScreen())
 
-    def do_edit(self) -> None:
-        """Edit the Trigger under the cursor."""
-        from tui.screens.editor import EditorScreen
-
-        target = self.targets()[0]
-        self.app.push_screen(EditorScreen(target.namespace, target.name))
-
     def do_clone(self) -> None:
         """Write a new Trigger from this one."""
-        from tui.screens.editor import EditorScreen
-
-        target = self.targets()[0]
-        self.app.push_screen(EditorScreen(target.namespace, target.name, clone=True))
-
-    def do_yaml(self) -> None:
-        """Edit the manifest in $EDITOR, then see it in the editor."""
-        from tui.screens.editor import EditorScreen
-
-        target = self.targets()[0]
-        self.app.push_screen(EditorScreen(target.namespace, target.name, yaml=True))
+        self._open_editor(clone=True)
 
     def do_write_flow(self) -> None:
         """Write the Flow of this Trigger in $EDITOR, or a new one where no Trigger is chosen."""
@@ -216,23 +195,12 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
 
         return FlowWriter(self)
 
-    def do_history(self) -> None:
-        """Go to the occurrences of this Trigger."""
-        self.deck_app.go(Location("occurrences", "", f"trigger:{self.targets()[0].name}"))
-
-    def do_its_work(self) -> None:
-        """Go to the Work of this Trigger."""
-        self.deck_app.go(Location("work", "", f"trigger:{self.targets()[0].name}"))
-
     # -- taking along ---------------------------------------------------------------------------------------------
 
     def copies(self) -> Iterable[tuple[str, str]]:
-        """Offer the name, the uid and the commands."""
+        """Offer the Trigger under the cursor, then the list."""
         if (row := self.current) is not None:
-            yield "name", row.name
-            yield "uid", row.uid
-            yield "describe", f"triggerdeck describe trigger {row.name} --namespace {row.namespace}"
-            yield "preview", f"triggerdeck preview {row.name} --namespace {row.namespace}"
+            yield from copies.of_trigger(row.namespace, row.name, row.uid)
         yield from super().copies()
 
     def headless(self) -> str:
@@ -247,23 +215,6 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
             for row in rows
         ]  # fmt: skip
         return EXPORTED, told
-
-
-def show_preview(place: Steering, target: Target) -> None:
-    """Ask for a Trigger's coming fires and show them in three zones."""
-    place.ask(
-        lambda deck: deck.preview_trigger(target.name, count=50, namespace=target.namespace),
-        partial(_show_fires, place, target.name),
-        group="preview",
-    )
-
-
-def _show_fires(place: Steering, name: str, preview: SchedulePreview) -> None:
-    from tui.present.fire_preview import preview_lines
-    from tui.widgets.dialog import Sheet
-
-    mine, now = place.deck_app.mine, place.now
-    place.app.push_screen(Sheet(f"{name}: the coming fires", lambda cells: preview_lines(preview, now, mine, cells)))
 
 
 def _target(row: TriggerRow) -> Target:

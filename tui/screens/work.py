@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from core.views import Effect, Page, WorkQuery, WorkRow, WorkView
+from tui import copies
 from tui.actions import Action
 from tui.navigation import Location
 from tui.present import works
@@ -16,7 +17,7 @@ from tui.present.columns import Column
 from tui.present.filters import work_query
 from tui.present.history import short_id
 from tui.present.lines import Line, Piece, line
-from tui.present.times import near
+from tui.present.times import past
 from tui.screens import work_actions
 from tui.screens.table_place import TablePlace
 from tui.widgets.pane import Pane
@@ -33,12 +34,13 @@ class WorkPlace(TablePlace[WorkRow]):
     place_id = "work"
     heading = "Work"
     live_kinds = frozenset({"work", "action"})
+    ORDER = "newest first"
     EMPTY = "no work yet: it comes when a Trigger fires, or with r on one (1)"
     FILTER_HELP = "words of a trigger, or status:failed since:7d, or active"
     COLUMNS = (
         Column("status", "status", 11),
         Column("trigger", "trigger", 14, grow=2, most=34),
-        Column("when", "when", 12, drop=2),
+        Column("created", "created", 12, drop=2),
         Column("took", "took", 6, align="right"),
         Column("steps", "steps", 5, drop=3, align="right"),
         Column("what", "flow or error", 13, grow=3, most=60, drop=1),
@@ -78,7 +80,7 @@ class WorkPlace(TablePlace[WorkRow]):
         return (
             works.status(row, short=True),
             line(works.name(row)),
-            line(near(row.nominal_at or row.created_at, self.now, self.zone_for(None))),
+            line(past(row.created_at, self.now, self.zone_for(None))),
             works.took(row, self.now),
             works.steps_figure(row),
             works.what(row),
@@ -183,10 +185,8 @@ class WorkPlace(TablePlace[WorkRow]):
         return "triggerdeck work" + "".join(f" --{name} {value}" for name, value in pairs if value) + active
 
     def copies(self) -> Iterable[tuple[str, str]]:
-        """Offer the row's ids as well."""
+        """Offer the Work under the cursor, then the list."""
         if row := self.current:
-            yield "work id", row.id
-            yield "logs command", f"triggerdeck logs {short_id(row.id)} --follow"
-        if self._view and self._view.runbook:
-            yield "runbook", self._view.runbook
+            seen = self._view is not None and self._view.row.id == row.id
+            yield from copies.of_work(row, self._view.runbook if self._view and seen else None)
         yield from super().copies()
