@@ -179,7 +179,7 @@ async def test_broken_json_is_told_at_its_field_and_not_sent(database: Path, clo
         screen = await edit(driver, "nightly-import")
         screen.query_one("#row-input", FieldRow).control.focus()
         await driver.type("[1")
-        assert "not a JSON object" in fault(driver, "input")
+        assert "is not JSON from line 1, column" in fault(driver, "input")
         await driver.press("ctrl+s")
         driver.screen(EditorScreen)
         assert "input" in driver.flash

@@ -264,6 +264,16 @@ def test_a_fire_that_does_not_happen_is_marked_and_its_note_stands_below() -> No
     assert rows[2].strip() == "02:30 does not exist; skipped"
 
 
+def test_times_with_seconds_years_and_odd_offsets_keep_a_gap_between_them() -> None:
+    at = datetime(2027, 12, 1, 15, 0, 7, tzinfo=UTC)
+    fire = FireView(at, at, "2027-12-01 11:30:07", -12600, "NST", "America/St_Johns")
+    (_, row) = (plain(row) for row in fire_lines([fire], NOW, "Asia/Kathmandu", 80))
+    assert row.split("  ")[1:] == [
+        "Wed", "1 Dec 2027 11:30:07 -0330", "Wed 20:45:07 +0545",
+        "Wed 15:00:07Z", "1y248d",
+    ]  # fmt: skip
+
+
 def test_zones_give_way_from_the_right_where_it_gets_narrow() -> None:
     fire = FireView(NOW, NOW, "2026-03-28 14:03:00", 3600, "CET", "Europe/Berlin")
     heads = [plain(fire_lines([fire], NOW, "America/New_York", cells)[0]) for cells in (70, 50, 34)]

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Checkbox, Input, Select
+from textual.widgets import Checkbox, Input, Select, TextArea
 
 from core.views import ActionRow
+from tests.tui import world
 from tests.tui.conftest import OpenStage
 from tests.tui.scenes import row
 from tests.tui.stage import Stage
+from tui.frame import Footer
 from tui.screens.run import RunDetail
 from tui.widgets.chooser import Chooser
+from tui.widgets.dialog import Confirm
 from tui.widgets.schema_form import FormField
 
 
@@ -257,3 +260,98 @@ async def test_an_empty_inbox_says_where_questions_come_from(on_stage: OpenStage
         assert "nobody waits for you" in stage.text
         await stage.press("a")
         assert stage.flash == "! approve: no question is under the cursor"
+
+
+QUESTION = """
+apiVersion: agentstration.io/v1
+kind: Flow
+metadata: {name: asks}
+definition:
+  displayName: Asks
+  steps:
+    - id: q
+      ask:
+        kind: inputRequired
+        title: Every kind
+        schema:
+          type: object
+          required: [tags, level]
+          properties:
+            level: {enum: [1, null]}
+            tags: {type: array, items: {type: string}}
+            nested: {type: object, properties: {a: {type: integer}}}
+---
+apiVersion: agentstration.io/v1
+kind: Trigger
+metadata: {name: asker}
+definition:
+  displayName: Asker
+  enabled: true
+  source: {kind: schedule, schedule: {type: cron, expression: "0 0 0 1 1 ?", timeZone: UTC}}
+  target: {kind: flow, flow: {name: asks}}
+"""
+
+
+async def _asked_everything(stage: Stage) -> str:
+    """Let a run ask for every kind of value, and stand in the first field of its form."""
+    stage.deck.apply(QUESTION)
+    stage.deck.run("asker")
+    await world.work_on(stage.deck.database, stage.clock, timedelta(seconds=1))
+    await stage.look()
+    await row("5", lambda text: "Every kind" in text, "enter")(stage)
+    identity: str = stage.table.row.id
+    return identity
+
+
+async def test_a_fault_inside_a_list_stands_under_the_field_of_the_list(on_stage: OpenStage) -> None:
+    async with on_stage(size=(120, 36)) as stage:
+        identity = await _asked_everything(stage)
+        chosen = field(stage, "level").entry
+        assert isinstance(chosen, Select)
+        assert chosen.value is Select.NULL
+        chosen.value = "0"
+        area = field(stage, "tags").entry
+        assert isinstance(area, TextArea)
+        area.text = "[1]"
+        await stage.press("ctrl+s")
+        assert answered(stage, identity).status == "pending"
+        assert "is not of type 'string'" in fault(stage, "tags")
+        area.text = '["a"]'
+        await stage.press("ctrl+s")
+        assert stage.deck.action(identity).values == {"level": 1, "tags": ["a"]}
+
+
+async def test_the_footer_names_only_keys_that_work_in_the_form(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await release(stage)
+        assert "snooze s" in stage.bar(Footer)
+        await stage.press("enter")
+        assert stage.bar(Footer).split(" │ ")[:1] == ["approve ^s"]
+        assert "back esc" in stage.bar(Footer)
+        assert "snooze" not in stage.bar(Footer)
+        await stage.press("escape")
+        assert "snooze s" in stage.bar(Footer)
+
+
+async def test_a_short_list_leaves_its_room_to_the_question_in_a_small_terminal(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await release(stage)
+        total = stage.table.total or 0
+        assert stage.table.size.height == min(total + 2, 7)
+        await stage.press("slash")
+        await stage.type("Release")
+        await stage.press("enter")
+        assert stage.table.size.height == 3
+        await stage.pilot.resize_terminal(120, 36)
+        await stage.settle()
+        assert stage.table.size.height > 20
+
+
+async def test_an_answer_begun_on_another_question_is_not_lost_by_quitting(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await release(stage)
+        await stage.press("enter")
+        await stage.type("7")
+        await stage.press("escape", "j", "q")
+        stage.screen(Confirm)
+        assert "Leave without saving?" in stage.text

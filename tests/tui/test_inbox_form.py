@@ -101,3 +101,25 @@ def test_a_schema_without_properties_has_no_fields() -> None:
 def test_one_of_constants_is_a_choice() -> None:
     (spec,) = fields_of({"properties": {"x": {"oneOf": [{"const": "a"}, {"const": "b"}]}}}, {})
     assert spec.choices == ("a", "b")
+
+
+def test_choices_are_told_by_their_titles_and_else_as_json_spells_them() -> None:
+    one_of = {"oneOf": [{"const": "a1", "title": "Main account"}, {"const": "b2"}]}
+    (spec,) = fields_of({"properties": {"x": one_of}}, {})
+    assert spec.labels == ("Main account", "b2")
+    (spec,) = fields_of({"properties": {"x": {"enum": ["a", 2, True, None]}}}, {})
+    assert spec.labels == ("a", "2", "true", "null")
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ({"type": "array", "items": {"type": "string"}}, "JSON, a list, each a text"),
+        ({"type": "object", "properties": {"a": {}, "b": {}}}, "JSON, an object with a, b"),
+        ({"type": ["string", "null"], "description": "who"}, "JSON, a text or null · who"),
+        ({}, "JSON, any value"),
+    ],
+)
+def test_a_field_of_json_says_what_it_holds(rule: dict[str, Any], hint: str) -> None:
+    (spec,) = fields_of({"properties": {"x": rule}}, {})
+    assert (spec.kind, spec.hint) == ("json", hint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 from tests.tui.conftest import OpenStage
 from tests.tui.scenes import row
 from tui.present.lines import plain
@@ -142,3 +144,13 @@ async def test_copying_offers_all_parts_of_an_occurrence_and_of_the_list(on_stag
         assert texts[-2:] == [":occurrences", "triggerdeck occurrences"]
         await stage.press("escape", "enter", "y")
         assert [choice.key for choice in stage.screen(Chooser).found] == texts[:5]
+
+
+async def test_the_chain_tells_its_zone_with_the_offset(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        stage.app.mine = "UTC"
+        await row("3", lambda text: "us-digest" in text)(stage)
+        at = stage.table.row.nominal_at.astimezone(ZoneInfo("America/New_York"))
+        assert f"nominal {at:%H:%M:%S}.000 -04" in why(stage)
+        await stage.press("enter")
+        assert f"{at:%d %b %Y %H:%M:%S} -04 New_York · " in stage.prose

@@ -231,3 +231,25 @@ async def test_marking_all_marks_also_what_was_never_in_sight(many: Callable[[in
         assert "135 marked" in driver.bar(Crumb)
         await driver.press("t", "y")
         assert {row.phase for row in deck.triggers(limit=None).rows} == {"disabled"}
+
+
+async def test_the_next_time_is_told_in_the_triggers_zone_in_mine_and_in_utc(
+    database: Path, clock: ManualClock
+) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        driver.table.move_to_key("default/us-digest")
+        driver.app.mine = "Asia/Kathmandu"
+        await driver.press("enter")
+        for told in ("08:00:00 -04 New_York", "17:45:00 +0545 Kathmandu", "12:00:00 Z UTC"):
+            assert told in driver.prose
+
+
+async def test_the_detail_says_what_people_call_it(database: Path, clock: ManualClock) -> None:
+    async with deck_on(database, clock) as deck:
+        manifest = trigger_yaml("night").replace("displayName: night", 'displayName: "Nightly [b]run[/b] 日本語"')
+        deck.apply(manifest.replace("  enabled:", "  description: it feeds the warehouse\n  enabled:"))
+    async with opened(database, clock, size=(80, 24)) as driver:
+        driver.table.move_to_key("default/night")
+        await driver.press("enter")
+        assert "Nightly [b]run[/b] 日本語" in driver.text
+        assert "it feeds the warehouse" in driver.text

@@ -8,7 +8,7 @@ from core.views import LogRow
 from tests.tui import world
 from tests.tui.conftest import OpenStage
 from tests.tui.scenes import row
-from tui.frame import Crumb
+from tui.frame import Crumb, Footer
 from tui.present.lines import plain
 from tui.present.times import past
 from tui.screens.inbox import InboxPlace
@@ -136,7 +136,7 @@ async def test_a_text_that_no_line_holds_is_said_to_be_missing(on_stage: OpenSta
         await row("4", lambda text: "approval" in text, "enter", "slash")(stage)
         await stage.type("nowhere")
         await stage.press("enter")
-        assert stage.flash == "! no line of the log holds 'nowhere'"
+        assert stage.flash == "! no line of the log shows 'nowhere'"
 
 
 async def test_from_a_run_one_gets_to_its_question_and_to_its_decision(on_stage: OpenStage) -> None:
@@ -195,3 +195,45 @@ async def test_a_log_grows_while_one_looks_at_it(on_stage: OpenStage) -> None:
         await stage.look()
         assert len(log.rows) > before
         assert "failed" in stage.lines[1]
+
+
+async def test_scrolling_up_stays_and_the_end_follows_again(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await row("4", lambda text: "approval" in text, "enter", "tab")(stage)
+        log = stage.place.query_one(LogView)
+        log.append([LogRow(10_000 + number, world.NOW, "load", "out", f"line {number}") for number in range(100)])
+        await stage.settle()
+        assert "following" in stage.text
+        await stage.press("k")
+        assert "log stays" in stage.text
+        top = log.scroll_offset.y
+        log.append([LogRow(20_000, world.NOW, "load", "out", "one more")])
+        await stage.settle()
+        assert log.scroll_offset.y == top
+        await stage.press("G")
+        assert "following" in stage.text
+        assert "one more" in stage.text
+
+
+async def test_a_search_finds_what_is_shown_and_says_when_nothing_is(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await row("4", lambda text: "approval" in text, "enter", "tab", "n")(stage)
+        assert stage.flash == "! nothing was looked for yet: / takes a text"
+        stage.place.query_one(LogView).append(
+            [LogRow(10_000, world.NOW, "load", "out", "\x1b]0;hidden title\x07plain \x1b[31mre\x1b[0md words")]
+        )
+        await stage.press("slash")
+        await stage.type("hidden")
+        await stage.press("enter")
+        assert stage.flash == "! no line of the log shows 'hidden'"
+        await stage.press("slash", "ctrl+u")
+        await stage.type("plain red")
+        await stage.press("enter")
+        assert "hidden" not in stage.text
+        assert "plain red words" in stage.text
+
+
+async def test_the_tabs_stand_in_the_footer_of_a_small_terminal(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await row("4", lambda text: "approval" in text, "enter")(stage)
+        assert "next tab tab" in stage.bar(Footer)

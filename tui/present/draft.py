@@ -198,8 +198,20 @@ class Draft:
 
     def faults(self) -> dict[str, str]:
         """Return what is wrong with fields before anybody else needs to look."""
-        told = {"number": "must be a whole number", "json": "is not a JSON object"}
-        return {key: told.get(BY_KEY[key].kind, "cannot be read") for key in self.texts}
+        return {key: _fault(BY_KEY[key].kind, text) for key, text in self.texts.items()}
+
+
+def _fault(kind: str, text: str) -> str:
+    """Return why a text is none of its kind, and what to write."""
+    if kind == "number":
+        return "must be a whole number"
+    if kind != "json":
+        return "cannot be read; write it anew"
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as fault:
+        return f'is not JSON from line {fault.lineno}, column {fault.colno} on; write it like {{"key": 1}}'
+    return 'is not a JSON object; write it like {"key": 1}'
 
 
 def look(manifest: Any, path: str) -> Any:

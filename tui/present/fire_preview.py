@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.views import FireView, SchedulePreview
-from tui.present.lines import Line, Piece, clean, fit, line, wrap
+from tui.present.lines import Line, Piece, clean, fit, join, line, width, wrap
 from tui.present.times import offset, offset_text, short_zone, until, zone
+
+GAP = 2
 
 
 def preview_lines(
@@ -39,10 +41,12 @@ def fire_lines(fires: Sequence[FireView], now: datetime, mine: str, cells: int) 
     short = all(fire.wall.endswith(":00") for fire in fires)
     head: list[Line] = [line(Piece(f"  {short_zone(own)}", "head"))]
     head += [line(Piece(_title(name, mine), "head")) for name in others]
-    widths = _widths(others, mine, cells, short=short)
-    rows = [_columns([*head, line(Piece("IN", "head"))], widths)]
-    for fire in fires:
-        rows.append(_columns(_cells(fire, now, others, short=short), widths))
+    head += [line(Piece("IN", "head"))]
+    table = [_cells(fire, now, others, short=short) for fire in fires]
+    widths = _widths([head, *table], cells)
+    rows = [_columns(head, widths)]
+    for fire, row in zip(fires, table, strict=True):
+        rows.append(_columns(row, widths))
         rows += _notes(fire, cells)
     return rows
 
@@ -51,19 +55,18 @@ def _title(name: str, mine: str) -> str:
     return f"you ({short_zone(name)})" if name == mine and name != "UTC" else short_zone(name)
 
 
-def _widths(others: Sequence[str], mine: str, cells: int, *, short: bool) -> list[int]:
-    """Return the columns' widths: own zone, others, how far; 0 hides one. `short` times have no seconds."""
-    spare = 0 if short else 3
-    own, far = 24 + spare, 7
-    each = [max(11 + spare if name == "UTC" else 15 + spare, len(_title(name, mine)) + 1) for name in others]
+def _widths(rows: Sequence[Sequence[Line]], cells: int) -> list[int]:
+    """Return the columns' widths: own zone, others, how far; 0 hides one, the last of the others first."""
+    own, *others, far = (max(map(width, column)) for column in zip(*rows, strict=True))
     shown = len(others)
-    while shown and own + sum(each[:shown]) + far > cells:
+    while shown and own + sum(GAP + size for size in (*others[:shown], far)) > cells:
         shown -= 1
-    return [own, *(size if at < shown else 0 for at, size in enumerate(each)), far if own + far <= cells else 0]
+    kept = (size if at < shown else 0 for at, size in enumerate(others))
+    return [own, *kept, far if own + GAP + far <= cells else 0]
 
 
 def _columns(row: Sequence[Line], widths: Sequence[int]) -> Line:
-    return line(*(fit(cell, cells) for cell, cells in zip(row, widths, strict=True) if cells))
+    return join((fit(cell, cells) for cell, cells in zip(row, widths, strict=True) if cells), " " * GAP)
 
 
 def _cells(fire: FireView, now: datetime, others: Sequence[str], *, short: bool) -> list[Line]:

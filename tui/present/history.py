@@ -7,7 +7,7 @@ from datetime import datetime
 from core.views import ChainLink, OccurrenceRow, OccurrenceView
 from core.words import duration
 from tui.present.lines import Line, Piece, Tone, clean, line, width, wrap
-from tui.present.times import DASH, localised, near, offset, zone
+from tui.present.times import DASH, full, localised, near, offset, short_zone, zone
 
 OUTCOME_TONES: dict[str, Tone] = {
     "submitted": "ok", "pending": "busy", "joined": "ok", "deferred": "busy",
@@ -142,6 +142,7 @@ def _link_lines(link: ChainLink, zone_name: str, cells: int, titles: int) -> tup
 def _facts(view: OccurrenceView, now: datetime, zone_name: str, cells: int) -> tuple[Line, ...]:
     row = view.row
     facts = [
+        ("nominal", _in_zones(row.nominal_at, zone_name) if row.nominal_at and not row.is_range else ""),
         ("trigger", f"{row.namespace}/{row.trigger_name} · generation {row.generation}"),
         ("by", row.principal),
         ("decided", f"{near(row.admitted_at, now, zone_name, seconds=True)} {offset(row.admitted_at, zone_name)}"),
@@ -153,9 +154,17 @@ def _facts(view: OccurrenceView, now: datetime, zone_name: str, cells: int) -> t
     return ((), *lines)
 
 
+def _in_zones(at: datetime, zone_name: str) -> str:
+    """Return an instant in full, in the zone that the chain is told in and in UTC."""
+    told = f"{full(at, zone_name)} {short_zone(zone_name)}"
+    return told if zone_name == "UTC" else f"{told} · {full(at, 'UTC')}"
+
+
 def chain_words(view: OccurrenceView, zone_name: str, cells: int) -> tuple[Line, ...]:
-    """Return the chain in a line or two: `nominal 14:00:00 › seen 14:00:00.310 › authorised ✓ › …`."""
-    return tuple(_in_lines([_link_words(link, zone_name) for link in view.chain], cells))
+    """Return the chain in a line or two: `nominal 14:00:00.000 +01 › seen 14:00:00.310 › authorised ✓ › …`."""
+    timed = next((link for link in view.chain if link.at and link.state == "info"), None)
+    words = [_link_words(link, zone_name, offset_told=link is timed) for link in view.chain]
+    return tuple(_in_lines(words, cells))
 
 
 def chain_table(view: OccurrenceView) -> list[tuple[str, ...]]:
@@ -163,11 +172,13 @@ def chain_table(view: OccurrenceView) -> list[tuple[str, ...]]:
     return [(link.title, link.at.isoformat() if link.at else "", link.state, link.detail) for link in view.chain]
 
 
-def _link_words(link: ChainLink, zone_name: str) -> Line:
+def _link_words(link: ChainLink, zone_name: str, *, offset_told: bool) -> Line:
     title = clean(link.title)
     if link.state == "info" and link.at:
         there = f"{link.at.astimezone(zone(zone_name)):%H:%M:%S.%f}"[:12]
-        return line(f"{title} ", Piece(there, "dim"))
+        return line(
+            f"{title} ", Piece(there, "dim"), Piece(f" {offset(link.at, zone_name)}" if offset_told else "", "faint")
+        )
     if link.state == "stop":
         return (Piece(f"{title} ✕", "bad"),)
     return line(title, Piece(" ✓", "ok")) if link.state == "ok" else (Piece(title),)

@@ -50,12 +50,12 @@ def _wrapped(text: str, cells: int) -> list[str]:
 
 
 def find(rows: Sequence[LogRow], text: str, start: int, step: int) -> int | None:
-    """Return the next row (going round, in steps of +1 or -1) that holds the text, ignoring case."""
+    """Return the next row (going round, in steps of +1 or -1) that shows the text, ignoring case."""
     wanted = text.casefold()
     if not wanted or not rows:
         return None
     order = ((start + step * (offset + 1)) % len(rows) for offset in range(len(rows)))
-    return next((index for index in order if wanted in rows[index].text.casefold()), None)
+    return next((index for index in order if wanted in clean(rows[index].text).casefold()), None)
 
 
 def step_column(rows: Sequence[LogRow]) -> int:

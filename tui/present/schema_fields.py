@@ -17,7 +17,10 @@ _SIMPLE: dict[str, FieldKind] = {"string": "text", "integer": "integer", "number
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """One field of a form. `choices` are the allowed values, `start` is what stands in it first."""
+    """One field of a form. `choices` are the allowed values, each with its label; `start` is what stands in it first.
+
+    `shape` says in words what a field of JSON holds.
+    """
 
     name: str
     title: str
@@ -25,6 +28,8 @@ class FieldSpec:
     required: bool
     description: str = ""
     choices: tuple[Any, ...] = ()
+    labels: tuple[str, ...] = ()
+    shape: str = ""
     start: Any = None
     has_start: bool = False
     minimum: float | None = None
@@ -37,7 +42,7 @@ class FieldSpec:
     @property
     def hint(self) -> str:
         """Return what the field takes, in a few words."""
-        parts = [_range_words(self), self.description]
+        parts = [self.shape, _range_words(self), self.description]
         return " · ".join(part for part in parts if part)
 
     @property
@@ -60,13 +65,16 @@ def fields_of(schema: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Fie
 def _field(name: str, rule: Any, required: bool, values: Mapping[str, Any]) -> FieldSpec:
     rule = rule if isinstance(rule, Mapping) else {}
     has_start = name in values or "default" in rule
+    kind, choices = _kind(rule), _choices(rule)
     return FieldSpec(
         name=name,
         title=str(rule.get("title") or name),
-        kind=_kind(rule),
+        kind=kind,
         required=required,
         description=str(rule.get("description") or ""),
-        choices=_choices(rule),
+        choices=tuple(value for value, _ in choices),
+        labels=tuple(label for _, label in choices),
+        shape=f"JSON, {_shape(rule)}" if kind == "json" else "",
         start=values.get(name, rule.get("default")),
         has_start=has_start,
         minimum=_number(rule.get("minimum")),
@@ -85,13 +93,34 @@ def _kind(rule: Mapping[str, Any]) -> FieldKind:
     return _SIMPLE.get(declared, "json") if isinstance(declared, str) else "json"
 
 
-def _choices(rule: Mapping[str, Any]) -> tuple[Any, ...]:
+def _choices(rule: Mapping[str, Any]) -> tuple[tuple[Any, str], ...]:
     if isinstance(rule.get("enum"), list):
-        return tuple(rule["enum"])
+        return tuple((value, _label(value)) for value in rule["enum"])
     one_of = rule.get("oneOf")
     if isinstance(one_of, list) and one_of and all(isinstance(item, Mapping) and "const" in item for item in one_of):
-        return tuple(item["const"] for item in one_of)
+        return tuple((item["const"], str(item.get("title") or _label(item["const"]))) for item in one_of)
     return ()
+
+
+def _label(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_NOUNS = {"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+          "null": "null", "array": "a list", "object": "an object"}  # fmt: skip
+
+
+def _shape(rule: Mapping[str, Any]) -> str:
+    """Return what a rule takes: `a list, each a text`, `an object with a, b`."""
+    declared = rule.get("type")
+    names = declared if isinstance(declared, list) else [declared]
+    words = " or ".join(_NOUNS[name] for name in names if name in _NOUNS) or "any value"
+    items, parts = rule.get("items"), rule.get("properties")
+    if declared == "array" and isinstance(items, Mapping):
+        return f"{words}, each {_shape(items)}"
+    if declared == "object" and isinstance(parts, Mapping) and parts:
+        return f"{words} with {', '.join(map(str, parts))}"
+    return words
 
 
 def _number(value: Any) -> float | None:

@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from core.views import FireView, OccurrenceRow, TriggerView, WorkRow
-from tui.present.history import WORK_MARKS, reason_words
-from tui.present.lines import Line, Piece, clean, clip, line, spread, wrap
+from tui.present.history import WORK_MARKS, reason_words, short_id
+from tui.present.lines import Line, Piece, Tone, clean, clip, line, spread, wrap
 from tui.present.states import phase_words
 from tui.present.times import ago, countdown, full, near, offset, offset_text, short_zone, until
 from tui.present.times import zone as zone_of
+from tui.present.works import STATUS_WORDS
 
 OUTCOME: dict[str, Piece] = {
     "submitted": Piece("✓", "ok"), "skipped": Piece("·", "warn"), "failed": Piece("✕", "bad"),
@@ -19,17 +20,18 @@ OUTCOME: dict[str, Piece] = {
 }  # fmt: skip
 
 
-def detail_lines(view: TriggerView, now: datetime, zone: str, cells: int) -> list[Line]:
-    """Return the detail for a width."""
+def detail_lines(view: TriggerView, now: datetime, zone: str, mine: str, cells: int) -> list[Line]:
+    """Return the detail for a width; the next time is told in the display zone, in `mine` and in UTC."""
     head = [
         spread(
             line(Piece(clean(view.row.name), "strong")),
             line(Piece(f"gen {view.generation} · ", "dim"), phase_words(view.phase)),
             cells,
         ),
+        *_called(view, cells),
         *wrap(view.words, cells),
         line(),
-        *_next(view, now, zone, cells),
+        *_next(view, now, (zone, mine), cells),
         *_pause(view, now, zone, cells),
         *_notes(view, cells),
     ]
@@ -43,7 +45,14 @@ def detail_lines(view: TriggerView, now: datetime, zone: str, cells: int) -> lis
     return [row for part in parts if part for row in (*part, line())]
 
 
-def _next(view: TriggerView, now: datetime, zone: str, cells: int) -> list[Line]:
+def _called(view: TriggerView, cells: int) -> list[Line]:
+    """Return what people call it and say of it, as far as its name does not tell that already."""
+    definition: dict[str, Any] = view.manifest.get("definition") or {}
+    told = [str(definition.get(name) or "") for name in ("displayName", "description")]
+    return [row for text in told if text and text != view.row.name for row in wrap(text, cells, "dim")]
+
+
+def _next(view: TriggerView, now: datetime, zones: tuple[str, str], cells: int) -> list[Line]:
     at = view.row.next_due_at
     if at is None:
         words = {"disabled": "off: nothing fires until it is enabled (t)", "completed": "its last time has passed"}
@@ -55,10 +64,10 @@ def _next(view: TriggerView, now: datetime, zone: str, cells: int) -> list[Line]
             Piece(countdown(at, now), "dim" if held else "strong"),
             Piece("   until a time that is only recorded as paused" if held else "   until next", "dim"),
         ),
-        line(Piece("     " + full(at, zone) + f"  {short_zone(zone)}", "dim")),
     ]
-    if zone != "UTC":
-        rows.append(line(Piece("     " + full(at, "UTC") + "   UTC", "faint")))
+    for name in dict.fromkeys((*zones, "UTC")):
+        tone: Tone = "dim" if name == zones[0] else "faint"
+        rows.append(line(Piece(f"     {full(at, name):30}  {short_zone(name)}", tone)))
     if view.row.next_note:
         rows += [
             (Piece("⚠ ", "warn"), *row) if at == 0 else line("  ", row)
@@ -148,8 +157,8 @@ def _active(works: tuple[WorkRow, ...], now: datetime) -> list[Line]:
         return []
     rows = [
         line(
-            Piece(f"  {work.id[:6]} ", "accent"),
-            Piece(f"{work.status} ", "busy"),
+            Piece(f"  {short_id(work.id)} ", "accent"),
+            Piece(f"{STATUS_WORDS.get(work.status, work.status)} ", "busy"),
             f"{work.steps_done}/{work.steps_total} ",
             Piece(ago(work.started_at or work.created_at, now), "dim"),
         )

@@ -70,7 +70,6 @@ class EditorScreen(Outside):
     ACTIONS = EDITING
     CSS_PATH = "editor.tcss"
     AUTO_FOCUS = None
-    typing = True
 
     def __init__(self, namespace: str = "", name: str = "", *, clone: bool = False, yaml: bool = False) -> None:
         super().__init__()
@@ -312,6 +311,11 @@ class EditorScreen(Outside):
     def worded(self, action: Action) -> Action:
         """Call the way out what it is here."""
         return replace(super().worded(action), title="cancel") if action.id == "down_up" else super().worded(action)
+
+    @property
+    def typing(self) -> bool:
+        """Say that fields hold the keys here."""
+        return True
 
     def panes(self) -> Panes:
         """Return the fires and the form, side by side where there is room."""

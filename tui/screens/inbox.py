@@ -33,6 +33,8 @@ from tui.widgets.schema_form import SchemaForm
 if TYPE_CHECKING:
     from core.deck import Deck
 
+LIST_MOST = 7
+
 
 class InboxPlace(TablePlace[ActionRow]):
     """Every question that waits."""
@@ -111,7 +113,19 @@ class InboxPlace(TablePlace[ActionRow]):
 
     def rows_came(self) -> None:
         """Show the question under the cursor."""
+        self._fit_list()
         self.on_row_table_cursor_moved()
+
+    def on_resize(self) -> None:
+        """Give the list the room that suits the new size."""
+        super().on_resize()
+        self._fit_list()
+
+    def _fit_list(self) -> None:
+        """Where the list stands above the question, let it be no higher than its rows."""
+        if not self.pane_share:
+            narrow, rows = not self.has_class("wide"), self.table.total or 0
+            self.table.styles.height = min(max(rows, 1) + 2, LIST_MOST) if narrow else "1fr"
 
     def on_row_table_cursor_moved(self) -> None:
         """Fetch the question under the cursor."""
@@ -180,17 +194,29 @@ class InboxPlace(TablePlace[ActionRow]):
 
     def unsaved(self) -> bool:
         """Tell whether an answer was begun and not sent."""
-        return self.is_mounted and self._view is not None and self._form.edited
+        return self.is_mounted and (bool(self._drafts) or (self._view is not None and self._form.edited))
+
+    @property
+    def typing(self) -> bool:
+        """Tell whether the form has the keys."""
+        return self.is_mounted and self._form.has_focus_within
+
+    def on_descendant_focus(self) -> None:
+        """Name the keys that work where the focus went."""
+        self.call_after_refresh(self.redraw_frame)
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
     def worded(self, action: Action) -> Action:
         """Name the keys by what they do with this question; what its kind does not take is not offered in the foot."""
+        if action.id == "down_up" and self.typing:
+            return replace(action, title="back", foot=3)
         if self._view is None or action.id not in {"approve", "send", "reject", "enter_row"}:
             return super().worded(action)
         agree, *refuse = self._view.decisions
-        if action.id == "send" and self._refusing == self._view.row.id:
-            return replace(action, title=inbox.verb(refuse[0]))
+        if action.id == "send":
+            refusing = self._refusing == self._view.row.id
+            return replace(action, title=inbox.verb(refuse[0] if refusing else agree), foot=1 if self.typing else 0)
         if action.id == "enter_row":
             return replace(action, title="fill in", foot=9 if self._view.schema.get("properties") else 0)
         if action.id == "reject":

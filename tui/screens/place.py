@@ -43,8 +43,6 @@ class Place(Screen[Any]):
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     live_kinds: ClassVar[frozenset[str]] = frozenset()
     closed: frozenset[str] = frozenset()
-    typing: ClassVar[bool] = False
-    """Whether text fields hold the keys here, so that the footer names only keys that work in them."""
     pane_share = 0
     """The percent that the second pane takes, 0 where nobody chose it."""
     _stale = True
@@ -64,6 +62,11 @@ class Place(Screen[Any]):
         return settled(COMMON + cls.ACTIONS)
 
     # -- the frame ------------------------------------------------------------------------------------------------
+
+    @property
+    def typing(self) -> bool:
+        """Tell whether text fields hold the keys here, so that the footer names only keys that work in them."""
+        return False
 
     def compose(self) -> ComposeResult:
         """Put the frame around the body."""

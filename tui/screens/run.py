@@ -53,9 +53,9 @@ class RunDetail(Place):
     live_kinds = frozenset({"work", "action"})
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *work_actions.ACTIONS,
-        Action("next_tab", ("tab",), "next tab", "Steps, Log, Input/Output, Events", "view", foot=40),
+        Action("next_tab", ("tab",), "next tab", "Steps, Log, Input/Output, Events", "view", foot=5),
         Action("previous_tab", ("shift+tab",), "tab before", "The tab before", "view"),
-        Action("follow", ("f",), "follow", "Follow the log, or stay where it is", "view", foot=45),
+        Action("follow", ("f",), "follow", "Follow the log, or stay where it is", "view", foot=27),
         Action("find", ("slash",), "find", "Find a text in the log", "view", foot=46),
         Action("find_older", ("n",), "older hit", "The next older line that holds the text", "view"),
         Action("find_newer", ("N",), "newer hit", "The next newer line that holds the text", "view",
@@ -198,10 +198,13 @@ class RunDetail(Place):
         ]
         return join(parts, "  ")
 
+    def on_log_view_follow_changed(self) -> None:
+        """Say whether the log is followed."""
+        self.query_one(TabBar).renew()
+
     def do_follow(self) -> None:
         """Follow the log, or stay."""
         self.log_view.toggle_follow()
-        self.query_one(TabBar).refresh()
 
     def do_wrap(self) -> None:
         """Wrap long lines, or cut them."""
@@ -221,17 +224,26 @@ class RunDetail(Place):
             return
         if self.tab not in {"steps", "log"}:
             self._open_tab("log")
-        if not self.log_view.search(typed["text"]) and typed["text"]:
-            self.flash(f"no line of the log holds {typed['text']!r}", "warn")
+        self._hit(found=self.log_view.search(typed["text"]))
         self.query_one(TabBar).refresh()
+
+    def _hit(self, *, found: bool) -> None:
+        needle = self.log_view.needle
+        self.flash(f"no line of the log shows {needle!r}" if needle and not found else "", "warn")
 
     def do_find_older(self) -> None:
         """Go to the next older hit."""
-        self.log_view.search_next(-1)
+        self._next_hit(-1)
 
     def do_find_newer(self) -> None:
         """Go to the next newer hit."""
-        self.log_view.search_next(1)
+        self._next_hit(1)
+
+    def _next_hit(self, step: int) -> None:
+        if self.log_view.needle:
+            self._hit(found=self.log_view.search_next(step))
+        else:
+            self.flash("nothing was looked for yet: / takes a text", "warn")
 
     # -- actions --------------------------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ class TriggerScreen(Steering):
     def _show(self, view: TriggerView) -> None:
         self.view = view
         self.query_one(LinesView).show(
-            lambda cells: detail_lines(view, self.now, self.zone_for(view.row.time_zone), cells)
+            lambda cells: detail_lines(view, self.now, self.zone_for(view.row.time_zone), self.deck_app.mine, cells)
         )
         self.redraw_frame()
 

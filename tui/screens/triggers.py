@@ -145,8 +145,8 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         from tui.present.trigger_detail import detail_lines
 
         self.view = view
-        pane = self.query_one("#detail", LinesView)
-        pane.show(lambda cells: detail_lines(view, self.now, self.zone_for(view.row.time_zone), cells))
+        pane, mine = self.query_one("#detail", LinesView), self.deck_app.mine
+        pane.show(lambda cells: detail_lines(view, self.now, self.zone_for(view.row.time_zone), mine, cells))
 
     def _gone(self, refusal: TriggerdeckError) -> None:
         self.view = None

@@ -52,7 +52,7 @@ class Confirm(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """Put title, effects and keys into a box."""
         keys = line(Piece(f"{self._do} ", "dim"), Piece("y" if self._danger else "y / enter", "key"),
-                    Piece("   leave it ", "dim"), Piece("n / esc", "key"))  # fmt: skip
+                    Piece("   back ", "dim"), Piece("n / esc", "key"))  # fmt: skip
         with Vertical():
             yield PopupTitle(self._title, "")
             yield LinesView(id="effects", heights=lambda: (1, 16))
@@ -121,7 +121,7 @@ class ShortForm(ModalScreen[dict[str, str] | None]):
                 line(
                     Piece(f"{self._do} ", "dim"),
                     Piece("enter", "key"),
-                    Piece("   leave it ", "dim"),
+                    Piece("   back ", "dim"),
                     Piece("esc", "key"),
                 )
             )

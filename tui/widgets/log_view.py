@@ -110,6 +110,35 @@ class LogView(Pane):
         self.refresh()
         return True
 
+    def action_scroll_up(self) -> None:
+        """Scroll one line up and stay there."""
+        self._stay()
+        super().action_scroll_up()
+
+    def action_page_up(self) -> None:
+        """Scroll a page up and stay there."""
+        self._stay()
+        super().action_page_up()
+
+    def action_scroll_home(self) -> None:
+        """Scroll to the oldest line and stay there."""
+        self._stay()
+        super().action_scroll_home()
+
+    def action_scroll_end(self) -> None:
+        """Go to the newest line and follow it."""
+        self.following = True
+        self._tail()
+
+    def on_mouse_scroll_up(self) -> None:
+        """Stay where the wheel leads."""
+        self._stay()
+
+    def _stay(self) -> None:
+        if self.following and self.max_scroll_y:
+            self.following = False
+            self.post_message(self.FollowChanged())
+
     def _rebuild(self) -> None:
         self._redraw()
 

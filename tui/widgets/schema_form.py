@@ -89,8 +89,9 @@ def _entry(spec: FieldSpec) -> Widget:
     if spec.kind == "boolean":
         return YesNo(bool(spec.start))
     if spec.kind == "choice":
-        options = [(clean(str(choice)), str(index)) for index, choice in enumerate(spec.choices)]
-        start = str(spec.choices.index(spec.start)) if spec.start in spec.choices else Select.NULL
+        options = [(clean(label), str(index)) for index, label in enumerate(spec.labels)]
+        begun = spec.has_start and spec.start in spec.choices
+        start = str(spec.choices.index(spec.start)) if begun else Select.NULL
         return Select(options, value=start, compact=True, prompt="choose")
     if spec.kind == "json":
         text = json.dumps(spec.start, indent=2, ensure_ascii=False) if spec.has_start else ""
@@ -172,4 +173,5 @@ class SchemaForm(VerticalScroll, can_focus=False):
 
 
 def _first(path: str) -> str:
-    return path.removeprefix("values.").partition(".")[0]
+    """Return the field of a fault's path: `values.tags[0].name` is in `tags`."""
+    return path.removeprefix("values.").partition(".")[0].partition("[")[0]
