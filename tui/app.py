@@ -136,7 +136,7 @@ class DeckApp(App[None]):
     def _tell(self, message: Beat) -> None:
         for screen in self.screen_stack:
             if isinstance(screen, Place) and screen.is_mounted:
-                screen.beat(message.now)
+                screen.second(message.now)
 
     def places(self) -> list[Place]:
         """Return every place that exists, in all modes."""

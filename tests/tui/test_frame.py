@@ -8,10 +8,12 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from core.clock import ManualClock
+from core.deck import Deck
 from core.errors import StorageUnusable
 from tests.tui.driver import deck_on, opened
 from tui.actions import COMMON, SCROLL, TABLE, Action, clashes
@@ -272,3 +274,37 @@ def test_every_list_has_a_command_that_shows_the_same() -> None:
     for screen in SCREENS:
         if issubclass(screen, TablePlace):
             assert screen.headless is not Place.headless, screen.__name__
+
+
+async def test_an_answer_that_takes_long_is_said_to_until_it_comes(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        free = Event()
+        driver.place.ask(lambda _: free.wait(30), lambda _: driver.app.flash("done", "ok"), group="held")
+        for _ in range(3):
+            assert not driver.flash
+            driver.app.live.beat()
+            await driver.pilot.pause()
+        assert driver.flash == "! the database does not answer yet; another program may hold it"
+        free.set()
+        await driver.settle()
+        assert driver.flash == "✓ done"
+
+
+async def test_a_refusal_takes_the_place_of_the_waiting(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        free = Event()
+
+        def refuse(deck: Deck) -> None:
+            free.wait(30)
+            deck.trigger("nobody")
+
+        driver.place.ask(refuse, lambda _: None, group="held")
+        for _ in range(4):
+            driver.app.live.beat()
+            await driver.pilot.pause()
+        assert "does not answer yet" in driver.flash
+        free.set()
+        await driver.settle()
+        assert "nobody" in driver.flash
+        await driver.beat()
+        assert "does not answer yet" not in driver.flash

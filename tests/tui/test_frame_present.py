@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Fault
-from core.views import FireChange, FireView, TriggerQuery
+from core.views import FireChange, FireView, Status, TriggerQuery
+from tui.navigation import PLACES
 from tui.present.columns import Column, layout, row_line
 from tui.present.cron_fields import FIELDS, cron_hint, field_at
 from tui.present.diff import fire_counts, flat, three_way
@@ -18,6 +20,7 @@ from tui.present.draft import SPECS, Draft, fresh, look, ordered_like, placed
 from tui.present.fire_preview import fire_lines
 from tui.present.lines import Piece, clean, clip, fit, line, mark_hits, plain, spread, width, wrap
 from tui.present.states import OUTCOMES, recent_bars
+from tui.present.status import FrameFacts, status_line
 from tui.present.times import (
     countdown,
     duration,
@@ -294,3 +297,12 @@ def test_zones_give_way_from_the_right_where_it_gets_narrow() -> None:
 )
 def test_a_fault_finds_its_field_of_the_form(field: str, key: str) -> None:
     assert field_of(Fault(field, "is wrong")) == key
+
+
+@pytest.mark.parametrize("cells", range(40, 130))
+def test_the_inbox_and_the_places_never_read_as_one_number(cells: int) -> None:
+    status = Status("default", "running", 1.0, 12, 0, None, 0, read_only=False)
+    places = tuple((place.number, place.title) for place in PLACES)
+    facts = FrameFacts(status, NOW, "America/St_Johns", places, 3, read_only=False)
+    told = plain(status_line(facts, cells))
+    assert re.search(r"inbox 12(   |\s*$)", told)

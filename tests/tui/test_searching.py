@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from core.clock import ManualClock
+from tests.tui.conftest import OpenStage
 from tests.tui.driver import Driver, opened
 from tui.present import matches
 from tui.present.lines import line
 from tui.widgets.dialog import Sheet
+from tui.widgets.filter_input import FilterInput
 
 
 def order(start: int, total: int, step: int) -> list[int]:
@@ -100,3 +102,18 @@ async def test_without_a_search_the_key_opens_the_notifications(database: Path, 
         driver.screen(Sheet)
         await driver.press("escape", "f2")
         driver.screen(Sheet)
+
+
+async def test_a_filter_sent_with_a_fault_stays_open_and_says_what_is_wrong(on_stage: OpenStage) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        for place, text in (("1", "phase:nonsense"), ("3", "state:bad"), ("4", "status:bad")):
+            await stage.press(place, "slash")
+            await stage.type(text)
+            await stage.press("enter")
+            assert isinstance(stage.app.focused, FilterInput)
+            assert "does not know" in stage.prose
+            await stage.press("ctrl+u")
+            assert "does not know" not in stage.prose
+            await stage.press("enter")
+            assert stage.app.focused is stage.table
+            assert stage.table.total

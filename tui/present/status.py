@@ -16,6 +16,9 @@ WORKER: dict[str, tuple[str, Tone]] = {
     "running": ("●", "ok"), "draining": ("◐", "warn"), "stale": ("!", "bad"), "none": ("○", "warn"),
 }  # fmt: skip
 
+APART = 3
+"""The blanks at least between the inbox's figure and the places' figures, which would read as one number."""
+
 
 @dataclass(frozen=True, slots=True)
 class FrameFacts:
@@ -35,7 +38,7 @@ def status_line(facts: FrameFacts, cells: int) -> Line:
     for names in (True, False):
         for zone in (facts.zone, short_zone(facts.zone)):
             left, places = _left(facts, zone), _places(facts, names=names)
-            if width(left) + width(places) + 3 <= cells:
+            if width(left) + width(places) + 2 + APART <= cells:
                 return spread(line(" ", left), line(places, " "), cells)
     return line(" ", _left(facts, short_zone(facts.zone)))
 

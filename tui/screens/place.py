@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual.app import ComposeResult
@@ -15,7 +16,8 @@ from textual.timer import Timer
 from core.errors import TriggerdeckError
 from tui.actions import COMMON, Action, settled
 from tui.frame import Crumb, Flash, Footer, StatusBar
-from tui.live import Beat, Changed
+from tui.gateway import Refused
+from tui.live import Changed
 from tui.navigation import Location
 from tui.present.lines import Line, Tone
 from tui.present.times import localised
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 WIDE = 100
+PATIENCE_S = 3
+NO_ANSWER = "the database does not answer yet; another program may hold it"
 ExportTable = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 """Titles and rows of a table that goes into a file."""
 Exporter = Callable[["Deck"], ExportTable]
@@ -50,6 +54,9 @@ class Place(Screen[Any]):
     def __init__(self) -> None:
         super().__init__()
         self._delays: dict[str, Timer] = {}
+        self._unanswered: dict[str, int] = {}
+        """The questions under way, each with the seconds that it has waited."""
+        self._numbers = count()
 
     def __init_subclass__(cls, **options: Any) -> None:
         cls.BINDINGS = [binding for action in cls.all_actions() for binding in action.bindings()]
@@ -131,7 +138,33 @@ class Place(Screen[Any]):
     ) -> None:
         """Ask the deck in a thread; `then` gets the answer on this screen, after one that `sooner` may give."""
         gateway = self.deck_app.gateway
-        gateway.ask(self, call, then, failed=failed, group=group, exclusive=exclusive, sooner=sooner)
+        key = group if exclusive else f"{group} {next(self._numbers)}"
+        self._unanswered[key] = 0
+
+        def answered(answer: Answer) -> None:
+            self._waits_no_more(key)
+            then(answer)
+
+        def refused(refusal: TriggerdeckError) -> None:
+            self._waits_no_more(key)
+            if failed is not None:
+                failed(refusal)
+            else:
+                self.app.post_message(Refused(refusal))
+
+        gateway.ask(self, call, answered, failed=refused, group=group, exclusive=exclusive, sooner=sooner)
+
+    def _waits_no_more(self, key: str) -> None:
+        self._unanswered.pop(key, None)
+        if self.query_one(Flash).text.endswith(NO_ANSWER):
+            self.flash("")
+
+    def _tell_waiting(self) -> None:
+        """Say that an answer takes long, once for each question."""
+        for key, seconds in self._unanswered.items():
+            self._unanswered[key] = seconds + 1
+        if PATIENCE_S in self._unanswered.values():
+            self.flash(NO_ANSWER, "warn")
 
     def soon(self, name: str, delay_s: float, call: Callable[[], None]) -> None:
         """Call once things have been quiet for `delay_s`; a newer call of the same name takes the older one's place."""
@@ -270,9 +303,10 @@ class Place(Screen[Any]):
         """Tell whether changes touch what is shown here."""
         return not self.live_kinds.isdisjoint(changes.keys)
 
-    def on_beat(self, message: Beat) -> None:
+    def second(self, now: datetime) -> None:
         """Let a second pass."""
-        self.beat(message.now)
+        self._tell_waiting()
+        self.beat(now)
 
     def renew(self) -> None:
         """Ask for everything shown again."""

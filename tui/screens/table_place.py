@@ -216,14 +216,19 @@ class TablePlace(Place, Generic[Row]):
         self.mount(field, before=flash)
         field.focus()
 
-    def on_filter_input_left(self) -> None:
-        """Give the keys back to the table."""
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        """Give the keys back to the table; a filter that was sent with a fault is told and stays open."""
+        if event.text is not None and (fault := self.check_filter(event.text.strip())):
+            self.flash(fault, "warn")
+            self.query_one(Flash).display = True
+            return
         self.query("#filter").remove()
         self.query_one(Flash).display = True
         self.table.focus()
 
     def on_filter_input_typed(self, event: FilterInput.Typed) -> None:
         """Narrow the rows as one types."""
+        self.query_one(Flash).display = False
         self.set_filter(event.text)
 
     def set_filter(self, text: str) -> None:

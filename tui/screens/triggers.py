@@ -88,13 +88,12 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         return look
 
     def check_filter(self, text: str) -> str:
-        """Return what is wrong with a filter."""
+        """Return the first fault of a filter."""
         if not text:
-            return ""
+            return self.checked(())
         from tui.present.trigger_filter import parse_filter
 
-        _, faults = parse_filter(text)
-        return "; ".join(fault.sentence() for fault in faults)
+        return self.checked(parse_filter(text)[1])
 
     def row_key(self, row: TriggerRow) -> str:
         """Return `namespace/name`."""

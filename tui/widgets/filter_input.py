@@ -25,7 +25,11 @@ class FilterInput(Input):
             self.text = text
 
     class Left(Message):
-        """The rows want the keys back."""
+        """The rows want the keys back; `text` is what was sent with enter, None where one just left."""
+
+        def __init__(self, text: str | None = None) -> None:
+            super().__init__()
+            self.text = text
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell the text."""
@@ -33,9 +37,9 @@ class FilterInput(Input):
         self.post_message(self.Typed(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the rows."""
+        """Send the filter and go to the rows."""
         event.stop()
-        self.action_leave()
+        self.post_message(self.Left(event.value))
 
     def action_leave(self) -> None:
         """Go to the rows; the filter stays."""
