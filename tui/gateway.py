@@ -184,7 +184,7 @@ class Gateway:
             asker.post_message(events.Callback(callback=reply))
 
     def _refuse(self, asker: DOMNode, failed: Failed | None, refusal: TriggerdeckError) -> None:
-        if isinstance(refusal, StorageUnusable):
+        if isinstance(refusal, StorageUnusable) and not self.ready:
             asker.app.post_message(StorageLost(refusal))
         elif failed is not None:
             failed(refusal)
@@ -210,7 +210,7 @@ class Refused(Message):
 
 
 class StorageLost(Refused):
-    """The database cannot be used at all."""
+    """The database could not be opened at all; one that fails later may come back."""
 
 
 def start_worker(deck: Deck) -> str:

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from core.clock import Clock
 from core.errors import TriggerdeckError
-from tui.gateway import Gateway
+from tui.gateway import Gateway, Refused
 
 if TYPE_CHECKING:
     from core.deck import Deck
@@ -62,6 +62,7 @@ class Live:
         self._version = -1
         self._seq = -1
         self._looking = False
+        self._told = ""
         self._status_due = True
 
     def start(self) -> None:
@@ -89,7 +90,7 @@ class Live:
         return Look(version, status, changes)
 
     def _saw(self, look: Look) -> None:
-        self._looking = False
+        self._looking, self._told = False, ""
         self._version = look.version
         if look.status is not None:
             self._app.post_message(StatusSeen(look.status))
@@ -100,5 +101,8 @@ class Live:
             if look.changes:
                 self._app.post_message(Changed(look.changes))
 
-    def _lost(self, _: TriggerdeckError) -> None:
+    def _lost(self, refusal: TriggerdeckError) -> None:
         self._looking = False
+        if refusal.sentence() != self._told:
+            self._told = refusal.sentence()
+            self._app.post_message(Refused(refusal))

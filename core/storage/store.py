@@ -121,6 +121,7 @@ class Store:
         """
         if self.read_only:
             raise StorageUnusable(f"the database {self.path} was opened read-only", "open it without --read-only")
+        self._verify_place()
         with translated(self.path), self._turn(), self.engine.connect() as connection:
             connection.execution_options(triggerdeck_write=True, triggerdeck_durable=durable)
             with connection.begin():
@@ -143,12 +144,19 @@ class Store:
 
     def data_version(self) -> int:
         """Return a number that differs after any commit by anybody; about 7 µs, on a connection of its own."""
+        self._verify_place()
         with translated(self.path), self._watch_lock:
             if self._watch is None:
                 self._watch = connect(self.path, read_only=True)
                 self._watch.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}").close()
             (version,) = self._watch.execute("PRAGMA data_version").fetchone()
         return int(version)
+
+    def _verify_place(self) -> None:
+        """Refuse where another file, or none, stands under our name: what we write would be lost with ours."""
+        if self._file is not None and _file_of(self.path) != self._file:
+            message = f"the database {self.path} was removed, or another file was put in its place"
+            raise StorageUnusable(message, "put it back, or leave and open what is there now")
 
     def faults(self, limit: int = 20) -> tuple[str, ...]:
         """Return what SQLite's quick check finds wrong with the file; reads all of it, so only on request."""

@@ -308,3 +308,33 @@ async def test_a_refusal_takes_the_place_of_the_waiting(database: Path, clock: M
         assert "nobody" in driver.flash
         await driver.beat()
         assert "does not answer yet" not in driver.flash
+
+
+async def test_a_database_that_is_held_for_long_does_not_end_the_deck(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+
+        def held(_: Deck) -> None:
+            raise StorageUnusable("the database is held by another program", "wait, then repeat")
+
+        driver.place.ask(held, lambda _: None)
+        await driver.settle()
+        assert driver.flash == "✗ the database is held by another program; wait, then repeat"
+        assert driver.app.return_code is None
+        await driver.press("4")
+        assert "Work" in driver.bar(Crumb)
+
+
+async def test_a_database_whose_file_was_taken_away_is_told_and_takes_no_change(
+    database: Path, clock: ManualClock
+) -> None:
+    async with opened(database, clock) as driver:
+        aside = database.with_suffix(".aside")
+        database.rename(aside)
+        await driver.look()
+        assert "was removed, or another file was put in its place" in driver.flash
+        driver.table.move_to_key("default/crm-pull")
+        await driver.press("t")
+        assert driver.flash.startswith("✗ crm-pull: the database")
+        aside.rename(database)
+        await driver.press("t")
+        assert driver.flash.startswith("✓ crm-pull is disabled")

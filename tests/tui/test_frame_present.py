@@ -306,3 +306,9 @@ def test_the_inbox_and_the_places_never_read_as_one_number(cells: int) -> None:
     facts = FrameFacts(status, NOW, "America/St_Johns", places, 3, read_only=False)
     told = plain(status_line(facts, cells))
     assert re.search(r"inbox 12(   |\s*$)", told)
+
+
+def test_columns_that_would_grow_give_way_where_nothing_more_can_go() -> None:
+    columns = (Column("key", "", 9), Column("title", "", 14), Column("help", "", 40, grow=1))
+    assert layout(columns, 55) == (9, 14, 28)
+    assert layout(columns, 10) == (9, 14, 8)

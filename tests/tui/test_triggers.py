@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.clock import ManualClock
 from core.views import TriggerRow
+from tests.tui.conftest import OpenStage
 from tests.tui.desk import trigger_yaml
 from tests.tui.driver import Driver, deck_on, opened
 from tui.frame import Crumb, StatusBar
@@ -253,3 +254,27 @@ async def test_the_detail_says_what_people_call_it(database: Path, clock: Manual
         await driver.press("enter")
         assert "Nightly [b]run[/b] 日本語" in driver.text
         assert "it feeds the warehouse" in driver.text
+
+
+async def test_the_detail_comes_when_the_terminal_grows(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        assert not driver.place.query_one("#detail", LinesView).lines
+        await driver.pilot.resize_terminal(120, 36)
+        await driver.settle()
+        assert any("until next" in plain(row) for row in driver.place.query_one("#detail", LinesView).lines)
+
+
+async def test_the_title_says_when_next_times_are_in_each_triggers_own_zone(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        assert "NEXT (OWN) ↑" in driver.text
+        await driver.press("z")
+        assert "NEXT ↑" in driver.text
+        assert "(OWN)" not in driver.text
+
+
+async def test_what_goes_on_after_disabling_is_a_sentence_of_its_own(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("1")
+        stage.table.move_to_key("default/nightly-import")
+        await stage.press("t")
+        assert "nightly-import is disabled; it does not fire any more. Work " in stage.flash

@@ -9,6 +9,7 @@ from typing import Literal
 from tui.present.lines import Line, Piece, clip_left, fit, line
 
 GAP = 2
+LEAST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def layout(columns: Sequence[Column], cells: int) -> tuple[int, ...]:
         shown.remove(gone)
     widths = {column.key: column.width for column in shown}
     _grow(shown, widths, cells - _needed(shown))
+    _shrink(shown, widths, _needed(shown) - cells)
     return tuple(widths.get(column.key, 0) for column in columns)
 
 
@@ -57,6 +59,14 @@ def _grow(shown: Sequence[Column], widths: dict[str, int], spare: int) -> None:
             spare -= extra
             if widths[column.key] >= column.most:
                 growers.remove(column)
+
+
+def _shrink(shown: Sequence[Column], widths: dict[str, int], over: int) -> None:
+    """Take what is too much from the columns that would grow, the widest first, so that their cells are cut visibly."""
+    for column in sorted((column for column in shown if column.grow), key=lambda column: -column.width):
+        less = max(0, min(over, column.width - LEAST))
+        widths[column.key] -= less
+        over -= less
 
 
 def header_line(columns: Sequence[Column], widths: Sequence[int], sort: str = "", *, descending: bool = False) -> Line:

@@ -285,7 +285,7 @@ class Steering(Place):
             self.flash(done + "; ".join(result.refused[:3]) + more, "bad")
         elif len(result.done) == 1:
             _, effect = result.done[0]
-            self.flash(" ".join((effect.message, *effect.notices)), "ok")
+            self.flash(". ".join(text.rstrip(".") for text in (effect.message, *effect.notices)), "ok")
         else:
             self.flash(f"{counted(len(result.done), 'Trigger')} {word}{' · u undoes' if undo else ''}", "ok")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -121,6 +122,12 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
 
     # -- detail ---------------------------------------------------------------------------------------------------
 
+    def on_resize(self) -> None:
+        """Show the detail once there is room for it."""
+        super().on_resize()
+        if self.view is None and self.current is not None:
+            self._ask_view_soon()
+
     def on_row_table_cursor_moved(self, message: RowTable.CursorMoved[TriggerRow]) -> None:
         """Show another Trigger's detail, once the cursor rests."""
         if message.row is not None and (self.view is None or self.view.row.uid != message.row.uid):
@@ -157,8 +164,18 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         if self.view is not None and self.has_class("wide"):
             self.query_one("#detail", LinesView).again()
 
+    def on_mount(self) -> None:
+        """Say in the title whose zone the next times are in."""
+        super().on_mount()
+        self.zone_changed()
+
     def zone_changed(self) -> None:
         """Draw times in the new display zone."""
+        title = "next (own)" if self.deck_app.zone_choice == "trigger" else "next"
+        self.table.columns = tuple(
+            replace(column, title=title) if column.key == "next" else column for column in self.COLUMNS
+        )
+        self.table.refresh()
         self.beat(self.now)
 
     def on_row_table_opened(self, message: RowTable.Opened[TriggerRow]) -> None:

@@ -218,3 +218,15 @@ def test_the_data_version_may_be_asked_from_any_thread(store: Store) -> None:
     for thread in threads:
         thread.join(10)
     assert answers == [answers[0]] * 8
+
+
+def test_nothing_is_written_into_a_file_that_was_taken_away(store: Store, path: Path) -> None:
+    aside = path.with_suffix(".aside")
+    path.rename(aside)
+    for look in (store.data_version, lambda: store.write().__enter__()):
+        with unusable("was removed, or another file was put in its place"):
+            look()
+    aside.rename(path)
+    with store.write() as tx:
+        put(tx, "back again")
+    assert count(store) == 1
