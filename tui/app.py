@@ -223,6 +223,10 @@ class DeckApp(App[None]):
             place.renew()
         self.call_after_refresh(self.flash, told, "ok")
 
+    async def action_quit(self) -> None:
+        """Leave as `q` does: Textual's own ctrl+q would ask nobody and keep nothing."""
+        self.common.do_quit()
+
     def action_quit_or_copy(self) -> None:
         """Copy what is selected, or say how to leave."""
         selected = self.screen.get_selected_text()

@@ -257,6 +257,8 @@ class CommonActions:
 
     def do_quit(self) -> None:
         """Leave; ask only where something is not saved."""
+        if isinstance(self.app.screen, Confirm):  # what it asks is answered first
+            return
         unsaved = [place for place in self.app.places() if place.unsaved()]
         if unsaved:
             effects = [f"{' › '.join(place.crumbs())}: not saved" for place in unsaved]

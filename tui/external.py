@@ -11,6 +11,8 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
+from core.errors import Usage
+
 
 def editor_command() -> list[str]:
     """Return the editor of $VISUAL or $EDITOR, `vi` where neither is set."""
@@ -18,7 +20,10 @@ def editor_command() -> list[str]:
 
 
 def edit_text(app: App[Any], text: str, *, suffix: str) -> str | None:
-    """Let the person edit a text in the editor; None where no editor could be started or it ended with an error."""
+    """Let the person edit a text in the editor; None where no editor could be started or it ended with an error.
+
+    Raise Usage where what was saved is no text.
+    """
     with tempfile.TemporaryDirectory(prefix="triggerdeck-") as folder:
         file = Path(folder) / f"edit{suffix}"
         file.write_text(text, encoding="utf-8")
@@ -26,6 +31,8 @@ def edit_text(app: App[Any], text: str, *, suffix: str) -> str | None:
         try:
             with app.suspend():
                 done = subprocess.run([*editor_command(), str(file)], check=False)  # noqa: S603  the person's own editor
-        except (SuspendNotSupported, OSError):
+            return file.read_text(encoding="utf-8") if done.returncode == 0 else None
+        except UnicodeDecodeError as fault:
+            raise Usage("what the editor saved is not UTF-8", "save it as UTF-8; nothing was taken") from fault
+        except (SuspendNotSupported, OSError, ValueError):
             return None
-        return file.read_text(encoding="utf-8") if done.returncode == 0 else None

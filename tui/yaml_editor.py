@@ -48,6 +48,13 @@ def to_yaml(manifest: dict[str, Any]) -> str:
     return text
 
 
+def _where(fault: Any) -> str:
+    """Return where a text stops being YAML, and why, in the parser's few words."""
+    mark, problem = getattr(fault, "problem_mark", None), getattr(fault, "problem", None)
+    at = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    return f"{at}: {' '.join(str(problem or fault).split())}"
+
+
 def from_yaml(text: str) -> dict[str, Any]:
     """Read a YAML mapping; instants stay the texts that they are."""
     import yaml
@@ -62,9 +69,7 @@ def from_yaml(text: str) -> dict[str, Any]:
     try:
         value = yaml.load(text, Loader=Plain)  # noqa: S506  a SafeLoader with one resolver less
     except yaml.YAMLError as fault:
-        raise BrokenText(
-            f"this is no YAML: {' '.join(str(fault).split())}", "open it again and mend it", text
-        ) from fault
+        raise BrokenText(f"this is no YAML{_where(fault)}", "open it again and mend it", text) from fault
     if not isinstance(value, dict):
         raise BrokenText("the file must hold one mapping", "begin with apiVersion, kind, metadata, definition", text)
     return value

@@ -11,6 +11,7 @@ from core.clock import ManualClock
 from core.deck import Deck
 from core.views import WorkQuery
 from tests.tui.driver import Driver, deck_on, opened
+from tui.frame import Crumb
 from tui.screens.editor import EditorScreen
 from tui.widgets.dialog import Confirm
 
@@ -141,3 +142,49 @@ async def test_yaml_with_a_fault_is_opened_again_as_it_was_left(
         hand.will("true")
         await driver.press("f4")
         assert hand.seen.read_text().splitlines()[1] == "a: [1"
+        assert "this is no YAML at line 2, column 1: " in driver.flash
+        assert "unicode string" not in driver.flash
+        assert "unsaved ●" in driver.bar(Crumb)
+        await driver.press("escape")
+        assert "Leave without saving?" in driver.text
+
+
+async def test_a_refused_flow_is_asked_about_before_one_leaves_and_is_not_opened_for_another(
+    database: Path, clock: ManualClock, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand.will('printf "broken: [\\n" > "$1"')
+    async with opened(database, clock) as driver:
+        quiet(driver, monkeypatch)
+        driver.table.move_to_key("default/crm-pull")
+        await driver.settle()
+        await driver.press("F")
+        assert driver.flash.startswith("✗ not stored: ")
+        hand.will("true")
+        driver.table.move_to_key("default/nightly-import")
+        await driver.settle()
+        await driver.press("F")
+        assert "broken" not in hand.seen.read_text()
+        assert "name: load" in hand.seen.read_text()
+        await driver.press("q")
+        assert "Leave without saving?" in driver.text
+
+
+@pytest.mark.parametrize("editor", ["vi 'unbalanced", "no-such-editor-anywhere"])
+async def test_an_editor_that_cannot_be_started_is_said_to(
+    database: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, editor: str
+) -> None:
+    monkeypatch.setenv("EDITOR", editor)
+    async with opened(database, clock) as driver:
+        quiet(driver, monkeypatch)
+        await driver.press("E")
+        assert "the editor could not be started" in driver.flash
+
+
+async def test_what_is_no_text_is_not_taken(
+    database: Path, clock: ManualClock, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand.will("printf '\\377\\376' > \"$1\"")
+    async with opened(database, clock) as driver:
+        quiet(driver, monkeypatch)
+        await driver.press("E")
+        assert "what the editor saved is not UTF-8; save it as UTF-8" in driver.flash

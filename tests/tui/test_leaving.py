@@ -13,6 +13,9 @@ from core.clock import ManualClock
 from tests.tui.driver import opened
 from tui.app import DeckApp
 from tui.common_actions import farewell
+from tui.config import load
+from tui.screens.editor import EditorScreen
+from tui.widgets.dialog import Confirm
 
 
 def test_a_worker_that_is_kept_goes_on_and_it_is_said_how_to_end_it() -> None:
@@ -44,6 +47,28 @@ async def test_leaving_says_what_becomes_of_the_worker(
         await driver.pilot.press("q")
         (told,) = driver.app._exit_renderables
     assert words in str(told)
+
+
+async def test_ctrl_q_asks_before_unsaved_edits_are_lost(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock) as driver:
+        await driver.press("a")
+        await driver.type("night")
+        await driver.press("ctrl+q", "ctrl+q")
+        assert "Leave without saving?" in driver.screen(Confirm)._title
+        assert len([screen for screen in driver.app.screen_stack if isinstance(screen, Confirm)]) == 1
+        await driver.press("n")
+        driver.screen(EditorScreen)
+        assert driver.app.return_code is None
+        await driver.press("ctrl+q")
+        await driver.pilot.press("y")
+        assert driver.app.return_code == 0
+
+
+async def test_ctrl_q_keeps_what_q_keeps(database: Path, clock: ManualClock, tmp_path: Path) -> None:
+    async with opened(database, clock, config_file=tmp_path / "deck.toml") as driver:
+        await driver.press("s")
+        await driver.pilot.press("ctrl+q")
+    assert load(tmp_path / "deck.toml").places["triggers"].sort == "name"
 
 
 def test_the_example_says_that_its_worker_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

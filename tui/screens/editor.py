@@ -103,7 +103,7 @@ class EditorScreen(Outside):
         """Return whether something is unsaved, and on what it is based."""
         if self.draft is None:
             return (Piece("reading …", "dim"),)
-        unsaved = (Piece("unsaved ●  ", "warn"),) if self.draft.changed else ()
+        unsaved = (Piece("unsaved ●  ", "warn"),) if self.unsaved() else ()
         return line(*unsaved, Piece("" if self.is_new else f"base gen {self.generation}", "dim"))
 
     @property
@@ -351,7 +351,7 @@ class EditorScreen(Outside):
 
     def unsaved(self) -> bool:
         """Tell whether leaving would lose something."""
-        return self.draft is not None and self.draft.changed
+        return self.draft is not None and (self.draft.changed or self.holds_refused)
 
     def do_down_up(self) -> None:
         """Leave; ask where something is unsaved."""

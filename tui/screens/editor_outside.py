@@ -26,6 +26,11 @@ class Outside(Saving):
     def _writer(self) -> FlowWriter:
         return FlowWriter(self)
 
+    @property
+    def holds_refused(self) -> bool:
+        """Tell whether a text from $EDITOR was refused and waits to be mended."""
+        return bool(self._again) or self._writer.refused
+
     def flow_named(self) -> tuple[str, str] | None:
         """Return name and namespace of the Flow that the draft names, None where it names none."""
         target = look(self.draft.manifest, "definition.target.flow") if self.draft else None
@@ -46,6 +51,7 @@ class Outside(Saving):
         except BrokenText as broken:
             self._again = with_faults(broken.text, [broken.sentence()])
             self.flash(f"{broken.sentence()} · f4 opens your text again", "bad")
+            self.redraw_frame()
             return
         except TriggerdeckError as refusal:
             self.flash(refusal.sentence(), "bad")

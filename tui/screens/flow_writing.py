@@ -28,22 +28,28 @@ class FlowWriter:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._again = ""
+        self._again: dict[str, str] = {}
+
+    @property
+    def refused(self) -> bool:
+        """Tell whether a text was refused and not yet mended."""
+        return bool(self._again)
 
     def write(self, name: str, namespace: str) -> None:
         """Open the Flow, or the beginning of a new one where there is none of that name."""
-        self._place.ask(partial(_read, name, namespace), self._edit, group="flow.read")
+        key = f"{namespace}/{name}"
+        self._place.ask(partial(_read, name, namespace), partial(self._edit, key), group="flow.read")
 
-    def _edit(self, manifest: dict[str, Any]) -> None:
+    def _edit(self, key: str, manifest: dict[str, Any]) -> None:
         try:
-            edited = edit_yaml(self._place.app, manifest, self._again)
+            edited = edit_yaml(self._place.app, manifest, self._again.get(key, ""))
         except BrokenText as broken:
-            self._refused(broken.text, broken)
+            self._refused(key, broken.text, broken)
             return
         except TriggerdeckError as refusal:
             self._place.flash(refusal.sentence(), "bad")
             return
-        self._again = ""
+        self._again.pop(key, None)
         if edited is None:
             self._place.flash("nothing was changed in $EDITOR")
             return
@@ -51,15 +57,15 @@ class FlowWriter:
         self._place.ask(
             partial(_store, json.dumps(document)),
             self._stored,
-            failed=partial(self._refused, text),
+            failed=partial(self._refused, key, text),
             group="flow.write",
         )
 
-    def _refused(self, text: str, refusal: TriggerdeckError) -> None:
+    def _refused(self, key: str, text: str, refusal: TriggerdeckError) -> None:
         faults = (
             [fault.sentence() for fault in refusal.faults] if isinstance(refusal, Invalid) else [refusal.sentence()]
         )
-        self._again = with_faults(text, faults)
+        self._again[key] = with_faults(text, faults)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         self._place.flash(f"not stored: {faults[0]}{more} · the same key opens your text again", "bad")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
-from core.errors import Fault, Invalid, TriggerdeckError
+from core.errors import Fault, Invalid, TriggerdeckError, Usage
 from core.views import ActionRow, ActionView, Page
 from tui import copies
 from tui.actions import Action
@@ -343,7 +343,11 @@ class InboxPlace(TablePlace[ActionRow]):
         if self._view is None:
             return
         values, _ = self._form.read()
-        text = edit_text(self.app, json.dumps(values, indent=2, ensure_ascii=False) + "\n", suffix=".json")
+        try:
+            text = edit_text(self.app, json.dumps(values, indent=2, ensure_ascii=False) + "\n", suffix=".json")
+        except Usage as refusal:
+            self.flash(refusal.sentence(), "bad")
+            return
         if text is None:
             self.flash("the editor could not be started; set $EDITOR", "bad")
             return

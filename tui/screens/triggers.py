@@ -204,6 +204,10 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
         here = row.namespace if row is not None else self.deck_app.door.namespace
         self.flow_writer.write(name, namespace if slash else here)
 
+    def unsaved(self) -> bool:
+        """Tell whether a Flow's text was refused and waits to be mended."""
+        return "flow_writer" in self.__dict__ and self.flow_writer.refused
+
     @cached_property
     def flow_writer(self) -> FlowWriter:
         """Return what writes Flows here; it keeps a text that was refused."""
