@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from core.views import NotificationRow
 from core.words import counted
 from tui.navigation import PLACES, Location, parse_link
 from tui.present.columns import Column
-from tui.present.lines import Line, Piece, Tone, clean, line
+from tui.present.lines import Line, Piece, Tone, clean, line, wrap
 from tui.present.times import near
 from tui.screens.place import Exporter, Place
 from tui.widgets.chooser import Chooser, plain_choice
@@ -156,8 +157,8 @@ class CommonActions:
         place = self.place
         columns = (
             Column("key", "key", 7),
-            Column("title", "action", 16, grow=1, most=22),
-            Column("help", "does", 30, drop=1, grow=3),
+            Column("title", "action", 16),
+            Column("help", "does", 30, drop=1, grow=1),
         )
         rows = []
         own = {action.id for action in place.ACTIONS}
@@ -196,14 +197,13 @@ class CommonActions:
             self.app.mine if self.app.zone_choice == "trigger" else self.app.display_zone_for(None),
             self.app.clock.now(),
         )
-        lines: list[Line] = [
-            line(
-                Piece(f"{near(row.at, now, zone, seconds=True):>16}  ", "dim"),
-                Piece(clean(row.title), SEVERITY[row.severity]),
-            )
-            for row in sorted(rows, key=lambda row: -row.id)
-        ]
-        self.app.push_screen(Sheet("Notifications", lines or [line(Piece("none yet", "dim"))]))
+        newest_first = sorted(rows, key=lambda row: -row.id)
+
+        def told(cells: int) -> list[Line]:
+            lines = [part for row in newest_first for part in notification_lines(row, now, zone, cells)]
+            return lines or [line(Piece("none yet", "dim"))]
+
+        self.app.push_screen(Sheet("Notifications", told))
 
     # -- taking along ---------------------------------------------------------------------------------------------
 
@@ -271,6 +271,13 @@ class CommonActions:
             self.app.keep_config()
             running = self.app.status is not None and self.app.status.worker == "running"
             self.app.exit(message=farewell(running=running, kept=self.app.worker_kept))
+
+
+def notification_lines(row: NotificationRow, now: datetime, zone: str, cells: int) -> list[Line]:
+    """Return when and what, the words wrapped under each other."""
+    at = f"{near(row.at, now, zone, seconds=True):>16}  "
+    first, *more = wrap(row.title, max(cells - len(at), 10), SEVERITY[row.severity])
+    return [line(Piece(at, "dim"), first), *(line(" " * len(at), part) for part in more)]
 
 
 def farewell(*, running: bool, kept: bool) -> str | None:

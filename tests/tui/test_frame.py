@@ -15,12 +15,15 @@ import pytest
 from core.clock import ManualClock
 from core.deck import Deck
 from core.errors import StorageUnusable
+from core.views import NotificationRow
+from tests.tui.desk import START
 from tests.tui.driver import deck_on, opened
 from tui.actions import COMMON, SCROLL, TABLE, Action, clashes
-from tui.common_actions import CommonActions, exported
+from tui.common_actions import CommonActions, exported, notification_lines
 from tui.config import Config, PlaceConfig, dump, load, parse
 from tui.frame import Crumb, Footer, StatusBar
 from tui.navigation import PLACES, History, Location, parse_link
+from tui.present.lines import plain, width
 from tui.screens.editor import EditorScreen
 from tui.screens.place import Place
 from tui.screens.table_place import TablePlace
@@ -338,3 +341,11 @@ async def test_a_database_whose_file_was_taken_away_is_told_and_takes_no_change(
         aside.rename(database)
         await driver.press("t")
         assert driver.flash.startswith("✓ crm-pull is disabled")
+
+
+def test_a_long_notification_is_read_to_its_end() -> None:
+    words = "Release the report over fifty-nine rows, which took longer than ever before, to everybody?"
+    note = NotificationRow(1, START, "question", "warning", words, None, None)
+    rows = notification_lines(note, START, "UTC", 60)
+    assert " ".join(plain(row).strip() for row in rows) == f"13:03:11  {words}"
+    assert all(width(row) <= 60 for row in rows)

@@ -13,6 +13,7 @@ from tui.present.columns import layout
 from tui.screens.help import HelpScreen
 from tui.screens.run import RunDetail
 from tui.screens.timeline import TimelinePlace
+from tui.widgets.chooser import Chooser
 from tui.widgets.row_table import RowTable
 
 
@@ -76,6 +77,19 @@ SCREENS = {
     "run": ("4", "enter"),
     "editor": ("1", "e"),
 }
+
+
+@pytest.mark.parametrize("opened_by", SCREENS.values(), ids=SCREENS)
+async def test_no_words_of_the_palette_are_cut_in_a_small_terminal(
+    on_stage: OpenStage, opened_by: tuple[str, ...]
+) -> None:
+    async with on_stage(size=(80, 24)) as stage:
+        await stage.press(*opened_by, "ctrl+p")
+        table = stage.screen(Chooser).table
+        _, title, text = layout(table.columns, table.scrollable_content_region.width - 2)
+        for action in stage.place.offered():
+            assert cell_len(action.title) <= title
+            assert cell_len(action.help) <= text
 
 
 @pytest.mark.parametrize("opened_by", SCREENS.values(), ids=SCREENS)

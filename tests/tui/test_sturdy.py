@@ -109,3 +109,16 @@ def test_wrapping_loses_no_letter_of_words_longer_than_a_line_wide_ones_included
 
 def test_wrapping_indents_what_follows() -> None:
     assert [plain(row) for row in wrap("· one two three", 8, "", "  ")] == ["· one", "  two", "  three"]
+
+
+async def test_a_sheet_is_read_with_the_keys_of_a_list(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        await driver.press("p")
+        top = driver.text
+        await driver.press("G")
+        last = driver.text
+        assert last != top
+        await driver.press("j")
+        assert driver.text == last
+        await driver.press("g")
+        assert driver.text == top

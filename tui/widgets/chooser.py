@@ -60,7 +60,7 @@ class Chooser(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     Chooser { align: center middle; background: $deck-back 60%; }
-    Chooser > Vertical { width: 90%; max-width: 104; height: 80%; max-height: 30; background: $deck-back;
+    Chooser > Vertical { width: 100%; max-width: 104; height: 80%; max-height: 30; background: $deck-back;
                          border: round $deck-faint; }
     Chooser Input, Chooser Input:focus { height: 1; border: none; padding: 0 1; background: $deck-raised; }
     """

@@ -164,6 +164,7 @@ class Sheet(ModalScreen[None]):
         Binding("escape,q,enter", "leave", show=False),
         Binding("j,down", "scroll(1)", show=False), Binding("k,up", "scroll(-1)", show=False),
         Binding("ctrl+d,pagedown", "scroll(12)", show=False), Binding("ctrl+u,pageup", "scroll(-12)", show=False),
+        Binding("g,home", "scroll(-10_000)", show=False), Binding("G,end", "scroll(10_000)", show=False),
     ]  # fmt: skip
 
     def __init__(self, title: str, lines: Sequence[Line] | Callable[[int], Sequence[Line]]) -> None:
