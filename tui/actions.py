@@ -115,6 +115,8 @@ SCROLL: tuple[Action, ...] = (
     Action("scroll_1_up", ("k", "up"), "up", "Scroll one line up", "move"),
     Action("scroll_page_down", ("ctrl+d", "pagedown"), "page down", "Scroll a page down", "move"),
     Action("scroll_page_up", ("ctrl+u", "pageup"), "page up", "Scroll a page up", "move"),
+    Action("scroll_first", ("g", "home"), "first", "To the first line", "move"),
+    Action("scroll_last", ("G", "end"), "last", "To the last line", "move"),
 )
 
 

@@ -291,11 +291,21 @@ def farewell(*, running: bool, kept: bool) -> str | None:
 
 def written(file: str, titles: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     """Write rows to a file as its name asks and return what was written, in a sentence."""
+    path = put(file, exported(file, titles, rows))
+    return f"wrote {counted(len(rows), 'row')} to {path}"
+
+
+def put(file: str, text: str) -> Path:
+    """Write a text to a new file and return its whole path; what exists is left as it is."""
     try:
-        Path(file).write_text(exported(file, titles, rows), encoding="utf-8", newline="")
-    except OSError as fault:
-        raise Usage(f"{file} cannot be written: {fault.strerror}", "name another file") from fault
-    return f"wrote {counted(len(rows), 'row')} to {Path(file).resolve()}"
+        path = Path(file).expanduser().resolve()
+        with path.open("x", encoding="utf-8", newline="") as out:
+            out.write(text)
+    except FileExistsError as fault:
+        raise Usage(f"{file} exists already and was left as it is", "name another file") from fault
+    except (OSError, RuntimeError) as fault:  # RuntimeError: ~ of nobody
+        raise Usage(f"{file} cannot be written: {getattr(fault, 'strerror', fault)}", "name another file") from fault
+    return path
 
 
 def exported(file: str, titles: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:

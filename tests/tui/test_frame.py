@@ -349,3 +349,24 @@ def test_a_long_notification_is_read_to_its_end() -> None:
     rows = notification_lines(note, START, "UTC", 60)
     assert " ".join(plain(row).strip() for row in rows) == f"13:03:11  {words}"
     assert all(width(row) <= 60 for row in rows)
+
+
+async def test_an_export_leaves_a_file_that_exists_as_it_is(
+    database: Path, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    kept = tmp_path / "kept.csv"
+    async with opened(database, clock) as driver:
+        for place in ("1", "2"):
+            kept.write_text("mine")
+            await driver.press(place, "x")
+            await driver.type("~/kept.csv")
+            await driver.press("enter")
+            assert driver.flash == "✗ ~/kept.csv exists already and was left as it is; name another file"
+            assert kept.read_text() == "mine"
+            kept.unlink()
+            await driver.press("x")
+            await driver.type("~/kept.csv")
+            await driver.press("enter")
+            assert f"to {kept}" in driver.flash
+            assert kept.read_text()

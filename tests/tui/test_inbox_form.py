@@ -123,3 +123,8 @@ def test_choices_are_told_by_their_titles_and_else_as_json_spells_them() -> None
 def test_a_field_of_json_says_what_it_holds(rule: dict[str, Any], hint: str) -> None:
     (spec,) = fields_of({"properties": {"x": rule}}, {})
     assert (spec.kind, spec.hint) == ("json", hint)
+
+
+def test_a_range_from_below_zero_is_not_read_as_two_signs() -> None:
+    (spec,) = fields_of({"properties": {"x": {"type": "integer", "minimum": -20, "maximum": 50}}}, {})
+    assert spec.hint == "-20 to 50"

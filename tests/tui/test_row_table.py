@@ -154,3 +154,10 @@ async def test_an_empty_answer_says_that_there_is_nothing() -> None:
     async with table_of(0) as (app, table, _):
         assert table.row is None
         assert "nothing here" in shown(app)[2]
+
+
+async def test_the_cursor_is_seen_on_a_marked_row_without_colours_too() -> None:
+    async with table_of(3) as (app, _, pilot):
+        await pilot.press("asterisk", "j")
+        await pilot.pause()
+        assert [row[:7] for row in shown(app)[1:4]] == ["* row-0", "*▸row-1", "* row-2"]

@@ -278,3 +278,15 @@ async def test_what_goes_on_after_disabling_is_a_sentence_of_its_own(on_stage: O
         stage.table.move_to_key("default/nightly-import")
         await stage.press("t")
         assert "nightly-import is disabled; it does not fire any more. Work " in stage.flash
+
+
+async def test_a_long_detail_is_gone_through_with_the_keys_of_a_list(database: Path, clock: ManualClock) -> None:
+    async with opened(database, clock, size=(80, 24)) as driver:
+        driver.table.move_to_key("default/us-digest")
+        await driver.press("enter")
+        top = driver.text
+        await driver.press("G")
+        assert "fires as" in driver.text
+        assert driver.text != top
+        await driver.press("g")
+        assert driver.text == top

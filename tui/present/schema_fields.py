@@ -188,7 +188,7 @@ def _in_range(spec: FieldSpec, value: float) -> bool:
 
 def _range_words(spec: FieldSpec) -> str:
     if spec.minimum is not None and spec.maximum is not None:
-        return f"{spec.minimum:g}–{spec.maximum:g}"
+        return f"{spec.minimum:g}{'–' if spec.minimum >= 0 else ' to '}{spec.maximum:g}"
     parts = [
         f"{word} {limit:g}"
         for word, limit in (

@@ -272,6 +272,14 @@ class Place(Screen[Any]):
         """Scroll a page up."""
         self.scroll_lines(-max(self.size.height - 6, 1))
 
+    def do_scroll_first(self) -> None:
+        """Go to the first line."""
+        self.query(LinesView).first().scroll_home(animate=False)
+
+    def do_scroll_last(self) -> None:
+        """Go to the last line."""
+        self.query(LinesView).first().scroll_end(animate=False)
+
     # -- life -----------------------------------------------------------------------------------------------------
 
     def on_screen_resume(self) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import Usage
 from core.views import Timeline
-from tui.common_actions import exported
+from tui.common_actions import exported, put
 from tui.present.fires import TITLES, Fire, calendar, rows
 
 if TYPE_CHECKING:
@@ -46,9 +44,6 @@ def write(file: str, found: Fires, now: datetime) -> str:
     """Write fires as the file's name asks (ics, csv, json) and return what was written, in a sentence."""
     fires = found.fires
     text = calendar(fires, now) if file.endswith(".ics") else exported(file, TITLES, list(rows(fires)))
-    try:
-        Path(file).write_text(text, encoding="utf-8", newline="")
-    except OSError as fault:
-        raise Usage(f"{file} cannot be written: {fault.strerror}", "name another file") from fault
+    path = put(file, text)
     left_out = f"; only the first {MOST:,} of {', '.join(found.cut[:3])}" if found.cut else ""
-    return f"wrote {len(fires):,} fires to {Path(file).resolve()}{left_out}"
+    return f"wrote {len(fires):,} fires to {path}{left_out}"

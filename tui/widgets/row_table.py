@@ -362,7 +362,8 @@ class RowTable(ScrollView, Generic[Row], can_focus=True):
             return self._strip((Piece("  "), Piece("·" * 12, "faint")), cells, theme, self._ground(index, marked=False))
         marked = self._key(row) in self.marks
         line = row_line(self._cells(row), self.columns, widths)
-        gutter = Piece("* " if marked else ("▸ " if index == self.cursor else "  "), "warn" if marked else "accent")
+        here = "▸" if index == self.cursor else ""
+        gutter = Piece(f"{'*' if marked else ''}{here}".ljust(2), "warn" if marked else "accent")
         return self._strip((gutter, *mark_hits(line, self.needle)), cells, theme, self._ground(index, marked=marked))
 
     def _outside(self, y: int, cells: int, theme: str) -> Strip:
