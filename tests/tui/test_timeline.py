@@ -151,3 +151,14 @@ async def test_an_empty_workspace_says_what_to_do(on_stage: OpenStage) -> None:
         assert "to write the first one" in stage.text
         await stage.press(".")
         assert stage.flash == "! nothing fires in this window"
+
+
+async def test_what_has_fired_in_the_present_slot_is_found_in_the_history(on_stage: OpenStage) -> None:
+    async with on_stage() as stage:
+        await stage.press("2", "slash")
+        await stage.type("warehouse")
+        await stage.press("enter")
+        assert cursor(stage) == "cursor Sat 14:00  1 trigger fired: warehouse-sync"
+        await stage.press("enter")
+        assert isinstance(stage.place, OccurrencesPlace)
+        assert "warehouse-sync" in [row.trigger_name for row in stage.table.loaded()]

@@ -181,6 +181,12 @@ def names_at(timeline: Timeline, slot: int) -> tuple[tuple[TimelineLane, int], .
     return tuple(sorted(((lane, count) for lane, count in found if count), key=lambda pair: -pair[1]))
 
 
+def decided_at(timeline: Timeline, slot: int) -> bool:
+    """Tell whether the history holds anything of a slot: fires, or what was skipped, failed or paused."""
+    kinds = {"skipped", "failed", "paused"}
+    return any(lane.past[slot] or (slot, kind) in lane.marks for lane in timeline.lanes for kind in kinds)
+
+
 def cursor_words(timeline: Timeline, slot: int, zone: tzinfo, cells: int) -> str:
     """Return what fires in the slot under the cursor, in one sentence of at most `cells` characters."""
     start = slot_start(timeline, slot).astimezone(zone)
@@ -189,6 +195,7 @@ def cursor_words(timeline: Timeline, slot: int, zone: tzinfo, cells: int) -> str
     if not firing:
         return f"cursor {when}  nothing fires" + _mark_words(timeline, slot)
     past = slot_start(timeline, slot) + timedelta(seconds=timeline.slot_s) <= timeline.now
+    past = past or not any(lane.forecast[slot] for lane, _ in firing)
     verb = "fired" if past else ("fires" if len(firing) == 1 else "fire")
     head = f"cursor {when}  {counted(len(firing), 'trigger')} {verb}: "
     return head + _names(firing, max(8, cells - len(head)))

@@ -301,21 +301,21 @@ class TimelinePlace(Place):
             self.flash("pick a lane first; enter lists what fires in this slot", "warn")
 
     def do_list_slot(self) -> None:
-        """List the fires of the slot."""
+        """List the fires to come of the slot; where none are to come, go to what was decided in it."""
         shown = self._timeline
         if shown is None:
             return
         slot = self.strip.slot
         start = forecast.slot_start(shown, slot)
         end = start + timedelta(seconds=shown.slot_s)
-        if not forecast.names_at(shown, slot) and not any(at == slot for lane in shown.lanes for at, _ in lane.marks):
-            self.flash("nothing fires in this slot", "warn")
-        elif end <= shown.now:
+        if end > shown.now and any(lane.forecast[slot] for lane in shown.lanes):
+            self.ask(lambda deck: fires_between(deck, shown, start, end, slot), self._list, group="timeline.list")
+        elif start <= shown.now and forecast.decided_at(shown, slot):
             self.deck_app.go(
                 Location("occurrences", "", f"since:{start:%Y-%m-%dT%H:%M:%SZ} until:{end:%Y-%m-%dT%H:%M:%SZ}")
             )
         else:
-            self.ask(lambda deck: fires_between(deck, shown, start, end, slot), self._list, group="timeline.list")
+            self.flash("nothing fires in this slot", "warn")
 
     def _list(self, found: Fires) -> None:
         area = zone(self.zone_name)
