@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from tui import copies
 from tui.actions import Action
 from tui.present.columns import Column
 from tui.present.lines import Line, Piece, Tone, clean, line
@@ -219,6 +218,8 @@ class TriggersPlace(TablePlace["TriggerRow"], Steering):
 
     def copies(self) -> Iterable[tuple[str, str]]:
         """Offer the Trigger under the cursor, then the list."""
+        from tui import copies
+
         if (row := self.current) is not None:
             yield from copies.of_trigger(row.namespace, row.name, row.uid)
         yield from super().copies()
