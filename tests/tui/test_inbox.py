@@ -74,7 +74,7 @@ async def test_what_is_wrong_stands_under_its_field_and_nothing_is_sent(on_stage
         assert fault(stage, "growth").startswith("✗ must be filled in")
         assert fault(stage, "region").startswith("✗ must be filled in")
         await stage.type("90")
-        assert fault(stage, "growth") == "✗ must be -20–50"
+        assert fault(stage, "growth") == "✗ must be -20 to 50"
         assert answered(stage, identity).status == "pending"
 
 

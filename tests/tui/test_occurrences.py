@@ -62,6 +62,8 @@ async def test_a_filter_narrows_and_a_wrong_one_says_why_and_changes_nothing(on_
         await stage.press("enter")
         assert "outcome: does not know 'purple'" in stage.flash
         await stage.press("escape")
+        assert stage.table.total == 35
+        await stage.press("escape")
         assert stage.table.total == 179
 
 

@@ -54,6 +54,7 @@ class TablePlace(Place, Generic[Row]):
         self.sort = self.SORTS[0] if self.SORTS else ""
         self.descending = False
         self.sought: tuple[str, ...] = ()
+        self._filter_before = ""
 
     @classmethod
     @cache
@@ -210,6 +211,7 @@ class TablePlace(Place, Generic[Row]):
         """Open the line in which the filter is typed."""
         from tui.widgets.filter_input import FilterInput
 
+        self._filter_before = self.filter_text
         flash = self.query_one(Flash)
         flash.display = False
         field = FilterInput(self.filter_text, placeholder=self.FILTER_HELP, select_on_focus=False, id="filter")
@@ -217,11 +219,14 @@ class TablePlace(Place, Generic[Row]):
         field.focus()
 
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
-        """Give the keys back to the table; a filter that was sent with a fault is told and stays open."""
-        if event.text is not None and (fault := self.check_filter(event.text.strip())):
+        """Give the keys back to the table; a faulty filter stays open when sent, and changes nothing when left."""
+        fault = self.check_filter(event.text.strip())
+        if fault and event.sent:
             self.flash(fault, "warn")
             self.query_one(Flash).display = True
             return
+        if fault:
+            self.set_filter(self._filter_before)
         self.query("#filter").remove()
         self.query_one(Flash).display = True
         self.table.focus()

@@ -25,11 +25,11 @@ class FilterInput(Input):
             self.text = text
 
     class Left(Message):
-        """The rows want the keys back; `text` is what was sent with enter, None where one just left."""
+        """The rows want the keys back; `sent` tells whether with enter."""
 
-        def __init__(self, text: str | None = None) -> None:
+        def __init__(self, text: str, *, sent: bool) -> None:
             super().__init__()
-            self.text = text
+            self.text, self.sent = text, sent
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell the text."""
@@ -39,8 +39,8 @@ class FilterInput(Input):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Send the filter and go to the rows."""
         event.stop()
-        self.post_message(self.Left(event.value))
+        self.post_message(self.Left(event.value, sent=True))
 
     def action_leave(self) -> None:
-        """Go to the rows; the filter stays."""
-        self.post_message(self.Left())
+        """Go to the rows; the filter stays, if it is one."""
+        self.post_message(self.Left(self.value, sent=False))
