@@ -43,7 +43,7 @@ class OccurrencesPlace(TablePlace[OccurrenceRow]):
     EMPTY = "nothing was decided yet: the first row comes when a Trigger is due (1)"
     FILTER_HELP = "words of a trigger, or state:skipped since:30d until:2026-03-01 reason:missed kind:manual"
     COLUMNS = (
-        Column("nominal", "nominal", 22, grow=3, most=36),
+        Column("nominal", "nominal", 22, grow=1, most=32),
         Column("lag", "lag", 6, drop=3, align="right"),
         Column("trigger", "trigger", 14, grow=1, most=30),
         Column("kind", "kind", 6, drop=4),
