@@ -1,8 +1,9 @@
 """Moves a mark back: the one thing that may, by hand, with a reason, on the audit trail.
 
 It is for a mark that lies ahead because the clock did. What lies above the new mark is decided as if for the first
-time; an instant that has its own row keeps it, so that none gets a second Work. Times that were counted in a range may
-then be in the history twice; so the checker counts on from the newest time that was decided before the move.
+time; an instant that has its own row keeps it, so that none gets a second Work. Times that were counted in a range are
+counted in a new one, so they may be in the history twice; the checker counts on from the newest time that was decided
+before the move.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def _plan(tx: Transaction, state: StateRow) -> Plan | None:
 
 def _moved(tx: Transaction, state: StateRow, plan: Plan | None, mark: datetime, now: datetime) -> StateRow:
     """Return the state with its mark moved; one that cannot be evaluated waits for the worker's next look."""
+    state = replace(state, mark_moves=state.mark_moves + 1)
     newest = vitals.newest_decision(tx, state.trigger_uid)
     if newest is not None and newest > mark:
         state = replace(state, decided_from=max(newest, state.decided_from or newest))

@@ -63,9 +63,9 @@ def range_row(subject: Subject, part: Range, moment: Moment) -> Row:
     """Return the one row of many nominal times that were decided together."""
     state, last = subject.state, from_epoch(part.last)
     if part.window_id is None:
-        identity = range_id(state.workspace_id, state.trigger_uid, part.reason, part.first)
+        identity = range_id(state.workspace_id, state.trigger_uid, part.reason, part.first, state.mark_moves)
     else:
-        identity = pause_range_id(state.workspace_id, state.trigger_uid, part.window_id)
+        identity = pause_range_id(state.workspace_id, state.trigger_uid, part.window_id, state.mark_moves)
     return _occurrence(subject, identity, "scheduled", moment) | {
         "at": last,
         "outcome": "skipped",

@@ -53,6 +53,7 @@ class StateRow:
     observed_generation: int
     mark_at: datetime | None = None
     mark_wall: str | None = None
+    mark_moves: int = 0
     decided_from: datetime | None = None
     next_nominal_at: datetime | None = None
     next_due_at: datetime | None = None

@@ -150,7 +150,8 @@ class TriggerState(SQLModel, table=True):
 
     `retry_at` postpones a Trigger whose evaluation failed; `next_due_at` NULL with a NULL fingerprint asks for a
     fresh projection. `decided_from` is from where the kept history is complete under the present rules: NULL since the
-    Trigger was made, else later than the newest decision that was pruned or made under other zone data.
+    Trigger was made, else later than the newest decision that was pruned or made under other zone data. `mark_moves`
+    counts how often the mark was moved back by hand.
     """
 
     __tablename__ = "trigger_state"
@@ -168,6 +169,7 @@ class TriggerState(SQLModel, table=True):
     observed_generation: int
     mark_at: datetime | None = instant()
     mark_wall: str | None = None
+    mark_moves: int = 0
     decided_from: datetime | None = instant()
     next_nominal_at: datetime | None = instant()
     next_due_at: datetime | None = instant()

@@ -130,6 +130,38 @@ def test_a_pause_holds_over_the_move(ward: Ward) -> None:
     assert ward.codes(settled=True) == []
 
 
+def test_times_beyond_an_earlier_range_are_decided_though_the_range_is_made_again(ward: Ward) -> None:
+    ward.trigger("tick", definition(misfireThreshold="PT1S"))
+    ward.advance(minutes=3, seconds=30)
+    ward.pass_once()
+    move(ward, "tick", START)
+    ward.advance(minutes=3)
+    ward.pass_once()
+    assert ward.at(ward.state("tick")["mark_at"]) == START + timedelta(minutes=6)
+    assert [(row["reason"], row["count"]) for row in ward.occurrences()] == [("missed", 3), ("missed", 6)]
+    assert ward.codes(settled=True) == []
+
+
+def test_times_of_a_pause_beyond_the_old_mark_are_counted_after_the_move(ward: Ward) -> None:
+    ward.trigger("tick")
+    ward.pause("tick")
+    ward.advance(minutes=5)
+    ward.pass_once()
+    move(ward, "tick", START + timedelta(minutes=2))
+    ward.advance(minutes=5)
+    ward.pass_once()
+    ward.resume("tick")
+    assert ward.codes(settled=True) == []
+    ward.advance(minutes=1)
+    ward.pass_once()
+    assert ward.codes(settled=True) == []
+    assert [(row["reason"], row["count"]) for row in ward.occurrences()] == [
+        ("paused", 5),
+        ("paused", 8),
+        ("on_time", 1),
+    ]
+
+
 def test_a_trigger_that_cannot_be_read_keeps_waiting_for_its_next_look(ward: Ward) -> None:
     ward.trigger("tick")
     ward.sql("UPDATE resource SET definition = 'no json', generation = 2 WHERE name = 'tick'")

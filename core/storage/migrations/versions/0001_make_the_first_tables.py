@@ -222,6 +222,7 @@ sa.Table(
     sa.Column("observed_generation", sa.Integer(), nullable=False),
     sa.Column("mark_at", sa.BigInteger(), nullable=True),
     sa.Column("mark_wall", sa.String(), nullable=True),
+    sa.Column("mark_moves", sa.Integer(), nullable=False),
     sa.Column("decided_from", sa.BigInteger(), nullable=True),
     sa.Column("next_nominal_at", sa.BigInteger(), nullable=True),
     sa.Column("next_due_at", sa.BigInteger(), nullable=True),
