@@ -107,6 +107,19 @@ def test_new_zone_data_after_the_move_leaves_it_sound(ward: Ward) -> None:
     assert ward.codes(settled=True) == []
 
 
+def test_a_move_after_new_zone_data_is_not_compared_with_what_was_decided_under_the_old(ward: Ward) -> None:
+    ward.trigger("berlin", definition(HALF_HOURLY))
+    for _ in range(3):
+        ward.advance(minutes=30)
+        ward.pass_once()
+    ward.advance(minutes=25)
+    ward.edit("berlin", **definition(HALF_HOURLY, enabled=False))
+    ward.sql("UPDATE occurrence SET nominal_at = nominal_at + 600000000, at = at + 600000000")  # as the old data had it
+    ward.sql("UPDATE trigger_state SET fingerprint = '1/1999a/1'")
+    move(ward, "berlin", START + timedelta(hours=1, minutes=45))
+    assert ward.codes(settled=True) == []
+
+
 def test_a_disabled_trigger_keeps_the_moved_mark_until_it_is_enabled(ward: Ward) -> None:
     ward.trigger("tick")
     leap(ward)
