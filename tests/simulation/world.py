@@ -239,6 +239,7 @@ class World:
         for _ in range(self.draw.randrange(1, 5)):
             self.let_time_pass()
             self.people.act()
+            self.judge()
         await self.start()
 
     async def _renewed(self) -> None:
