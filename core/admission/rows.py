@@ -187,6 +187,26 @@ def projected(
     )
 
 
+def put_away(state: StateRow, generation: int, mark_s: int) -> StateRow:
+    """Return the state of a Trigger that is disabled while its definition cannot be read.
+
+    The wall time of its last mark stays, and the zone data that it was set under: enabling goes by them. What fell due
+    before cannot be counted, so it cannot be checked either.
+    """
+    mark = from_epoch(mark_s)
+    return replace(
+        state,
+        phase="disabled",
+        observed_generation=generation,
+        mark_at=mark,
+        decided_from=mark,
+        next_nominal_at=None,
+        next_due_at=None,
+        fingerprint=unprojected(state.fingerprint),
+        retry_at=None,
+    )
+
+
 def _phase(state: StateRow, *, ended: bool, paused: bool) -> str:
     if not state.enabled:
         return "disabled"

@@ -12,10 +12,11 @@ from datetime import datetime
 from typing import Any
 
 from core.access.scope import Scope
-from core.errors import NotFound
+from core.errors import Invalid, NotFound
 from core.resources.documents import Document, Stored
 from core.resources.reading import envelopes, kind_named, live, not_found, stored_of
 from core.resources.saving import Saving, TriggerHooks, applied, next_version
+from core.resources.trigger import trigger_faults
 from core.storage import resources as statements
 from core.storage.store import Transaction
 from core.views import Applied, RevisionView
@@ -110,7 +111,12 @@ def set_enabled(
     hooks: TriggerHooks | None = None,
     confirm_scope: bool = True,
 ) -> Applied:
-    """Save a Trigger with `definition.enabled` changed, as an edit of its own."""
+    """Save a Trigger with `definition.enabled` changed, as an edit of its own.
+
+    One whose definition can no longer be read may be disabled; enabling it raises Invalid with its faults.
+    """
+    if enabled and (faults := trigger_faults(stored.definition)):
+        raise Invalid(fault.under("definition") for fault in faults)
     document = replace(stored.document, definition={**stored.definition, "enabled": enabled}, etag=stored.etag)
     return Saving(tx, scope, now, hooks, confirm_scope=confirm_scope).all([document], prune=False)[0]
 

@@ -243,7 +243,7 @@ class Steering(Place):
             self.flash(done + "; ".join(result.refused[:3]) + more, "bad")
         elif len(result.done) == 1:
             _, effect = result.done[0]
-            self.flash(" ".join((effect.message, *effect.notices)), "ok")
+            self.flash(". ".join((effect.message, *effect.notices)), "ok")
         else:
             self.flash(f"{counted(len(result.done), 'Trigger')} {word}{' · u undoes' if undo else ''}", "ok")
 
@@ -275,6 +275,9 @@ def _next_fires(targets: tuple[Target, ...], deck: Deck) -> list[str]:
     rows: list[str] = []
     for target in targets[:8]:
         preview = deck.preview_trigger(target.name, count=3, namespace=target.namespace)
+        if preview.faults:
+            rows.append(f"{target.name}: it cannot be enabled. {preview.faults[0].sentence()}")
+            continue
         fires = [fire for fire in preview.fires if fire.nominal_at is not None]
         times = ", ".join(full(fire.nominal_at, fire.zone) for fire in fires[:2])
         rows.append(f"{target.name}: {preview.words}. " + (f"Fires next {times}." if times else "It has no time left."))

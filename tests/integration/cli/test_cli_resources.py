@@ -1,4 +1,5 @@
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,15 @@ def test_describe_gives_the_whole_as_data(filled: Terminal) -> None:
 def test_each_note_names_its_resource(terminal: Terminal) -> None:
     notes = terminal.done("apply", "-f", "-", stdin=WORKSPACE).err.splitlines()
     assert "note: flow default/greet: published as version 1, which is active" in notes
+
+
+def test_a_trigger_whose_zone_vanished_can_be_disabled_and_only_that(filled: Terminal) -> None:
+    with sqlite3.connect(filled.database) as connection:
+        connection.execute("UPDATE resource SET definition = replace(definition, 'Kathmandu', 'Nowhere')")
+    told = filled.done("disable", "yearly").err
+    assert "yearly is disabled; it does not fire any more" in told
+    assert "note: its definition cannot be read" in told
+    refused = filled("enable", "yearly")
+    assert refused.status == 3
+    assert refused.err.startswith("error: definition.source.schedule.timeZone: 'Asia/Nowhere' is not a time zone; ")
+    assert filled("get", "trigger", "yearly", "-o", "json").data["status"]["phase"] == "disabled"
