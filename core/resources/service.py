@@ -35,7 +35,7 @@ def get(tx: Transaction, scope: Scope, kind: str, namespace: str, name: str) -> 
     scope.require("resources/read")
     found = live(tx, scope, kind, namespace, name)
     if found is None:
-        raise not_found(tx, scope, kind, namespace, name)
+        raise not_found(tx, scope.workspace_id, kind, namespace, name)
     return found
 
 
