@@ -28,6 +28,17 @@ def _keep(attribute: str) -> Callable[[click.Context, click.Parameter, str | Non
     return keep
 
 
+def _keep_namespace(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    from core.errors import Invalid
+    from core.resources.names import namespace_faults
+
+    if faults := namespace_faults("--namespace", value):
+        raise Invalid(faults)
+    context.find_root().ensure_object(Session).namespace = value
+
+
 _database = click.option(
     "--database",
     metavar="URL",
@@ -39,7 +50,12 @@ _workspace = click.option(
     "--workspace", metavar="NAME", expose_value=False, callback=_keep("workspace"), help="Workspace to act in."
 )
 _namespace = click.option(
-    "-n", "--namespace", metavar="NAME", expose_value=False, callback=_keep("namespace"), help="Namespace of names."
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    expose_value=False,
+    callback=_keep_namespace,
+    help="Namespace of names, by default `default`; lists are of all namespaces without it.",
 )
 
 

@@ -365,10 +365,10 @@ class Deck:
 
     # -- inbox -------------------------------------------------------------------------------------------------------
 
-    def actions(self, status: str | None = "pending") -> tuple[views.ActionRow, ...]:
-        """Return questions, oldest first; status None gives all."""
+    def actions(self, status: str | None = "pending", namespace: str | None = None) -> tuple[views.ActionRow, ...]:
+        """Return questions, oldest first; status None gives all, namespace None those of all."""
         with self._reading("runs/read") as reading:
-            return work.actions(reading, status)
+            return work.actions(reading, status, namespace)
 
     def action(self, action_id: str) -> views.ActionView:
         """Return one question with its form; the beginning of an id is enough."""

@@ -13,9 +13,10 @@ from cli.failures import say, say_error
 from cli.options import KIND, argument, common, output
 from cli.render import write
 from cli.render.plain import plain
+from cli.render.times import relative, utc
 from cli.session import session
 from core.errors import Invalid
-from core.views import Applied, FlowRow, TriggerView
+from core.views import Applied, FlowRow, TriggerQuery, TriggerRow, TriggerView
 
 if TYPE_CHECKING:
     from core.deck import Deck
@@ -103,11 +104,9 @@ def get(kind: str, name: str | None, output: str) -> None:
             manifests = [deck.manifest(kind, name)] if name else list(deck.manifests(kind, session().namespace))
             _write_manifests(output, manifests, single=name is not None)
         elif kind == "Flow":
-            _write_flows(output, [row for row in deck.flows(session().namespace) if name in {None, row.name}])
+            _write_flows(output, [deck.flow(name).row] if name else deck.flows(session().namespace))
         else:
-            from cli.commands.triggers import write_triggers
-
-            write_triggers(deck, output, name)
+            _write_triggers(output, [deck.trigger(name).row] if name else _all_triggers(deck))
 
 
 def _write_manifests(output: str, manifests: Sequence[dict[str, Any]], *, single: bool) -> None:
@@ -115,6 +114,31 @@ def _write_manifests(output: str, manifests: Sequence[dict[str, Any]], *, single
         click.echo("---\n".join(write.to_yaml(plain(manifest)) for manifest in manifests), nl=False)
     else:
         click.echo(write.to_json(plain(manifests[0] if single else list(manifests))))
+
+
+def _all_triggers(deck: Deck) -> Sequence[TriggerRow]:
+    return deck.triggers(TriggerQuery(sort="name", namespace=session().namespace), limit=None).rows
+
+
+def _write_triggers(output: str, rows: Sequence[TriggerRow]) -> None:
+    now = session().clock.now()
+    write.records(
+        output,
+        rows,
+        record=plain,
+        titles=("NAMESPACE", "NAME", "PHASE", "SCHEDULE", "NEXT (UTC)", "IN", "LAST", "FLOW"),
+        cells=lambda row: (
+            row.namespace,
+            row.name,
+            row.phase,
+            row.words,
+            utc(row.next_due_at),
+            relative(row.next_due_at, now),
+            row.last_outcome,
+            row.flow,
+        ),
+        empty=f"there are no Triggers in {session().place}; see: triggerdeck apply --help",
+    )
 
 
 def _write_flows(output: str, rows: Sequence[FlowRow]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from cli.failures import say
 from cli.options import argument, common, output
 from cli.render import colours, ics, write
 from cli.render.preview import fire_record, preview_record, preview_text
@@ -16,7 +17,7 @@ from cli.schedules import named_or_rule, rule_options, take_rule
 from cli.session import session
 from core.clock import epoch_seconds
 from core.errors import Fault, Invalid, Usage
-from core.views import SchedulePreview, Timeline
+from core.views import SchedulePreview, Timeline, TriggerQuery
 
 
 @click.command()
@@ -112,18 +113,38 @@ def timeline(start: str, end: str, slots: int, output: str) -> None:
     """Show past and forecast fires of all Triggers, counted into slots."""
     from_at = session().instant(start, "--from", toward="past")
     to_at = session().instant(end, "--to", toward="future")
-    if from_at is None or to_at is None or to_at <= from_at:
-        raise Invalid([Fault("--to", f"{end} is not later than --from {start}", "choose a later end")])
-    if to_at - from_at < timedelta(seconds=slots):
-        raise Invalid([Fault("--slots", "a slot would be shorter than a second", "use fewer slots or a longer window")])
+    if from_at is None or to_at is None:
+        raise Usage("the timeline needs a start and an end", "leave out --from and --to, or give both a value")
+    _check_window(to_at - from_at, start, end, slots)
     with session().deck() as deck:
-        answer = deck.timeline(from_at, to_at, slots=slots, limit=None)
+        query = TriggerQuery(namespace=session().namespace)
+        answer = deck.timeline(from_at, to_at, slots=slots, query=query, limit=None)
     if output == "csv":
         write.records("csv", _lane_records(answer), record=dict, titles=(), cells=lambda _: (), empty="")
     else:
         from cli.render.timeline import timeline_text
 
         write.document(output, answer, lambda: timeline_text(answer))
+    if not answer.lanes:
+        say(f"there are no Triggers in {session().place}")
+
+
+def _check_window(length: timedelta, start: str, end: str, slots: int) -> None:
+    """Refuse a window that is empty, ends before it begins, or is too short for its slots."""
+    if length < timedelta(seconds=1):
+        what = "ends before it begins" if length < timedelta() else "is empty"
+        fault = Fault("--to", f"the window from --from {start} to --to {end} {what}", "choose a later --to")
+        raise Invalid([fault])
+    if length < timedelta(seconds=slots):
+        raise Invalid(
+            [
+                Fault(
+                    "--slots",
+                    f"{slots} slots would be shorter than a second each",
+                    "use fewer slots or a longer window",
+                )
+            ]
+        )
 
 
 def _lane_records(answer: Timeline) -> list[dict[str, Any]]:

@@ -151,11 +151,10 @@ def _tell_restored(report: BackupReport) -> None:
 @common
 def mark(name: str, to: str, note: str, output: str) -> None:
     """Move a Trigger's mark back, where a wrong clock took it ahead; what lies above it is decided anew."""
-    from cli.commands.triggers import write_effect
     from core.errors import Usage
 
     at = session().instant(to, "--to", toward="past")
     if at is None:
         raise Usage("--to names no instant", "write it as 2026-03-29T02:30:00Z, or now")
     with session().deck() as deck:
-        write_effect(deck.move_mark(name, to=at, note=note), output)
+        write.effect(deck.move_mark(name, to=at, note=note), output)

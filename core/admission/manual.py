@@ -15,8 +15,9 @@ from core.admission.facts import Answer, Inputs, Want, gather
 from core.admission.plan import Plan, read_plan
 from core.admission.windows import windows_of
 from core.clock import epoch_seconds, format_instant, from_epoch
-from core.errors import Fault, Invalid, NotFound, Precondition
+from core.errors import Fault, Invalid, Precondition
 from core.failpoints import reach
+from core.resources.reading import not_found
 from core.storage import admission as statements
 from core.storage.admission import StateRow, Subject
 from core.storage.store import Transaction
@@ -52,11 +53,10 @@ def run_now(
 
 
 def named_state(tx: Transaction, workspace_id: str, namespace: str, name: str) -> StateRow:
-    """Return the state of the Trigger with this name; raise `NotFound` where there is none."""
+    """Return the state of the Trigger with this name; raise NotFound, with the name that was probably meant."""
     state = statements.state_named(tx, workspace_id, namespace, name)
     if state is None:
-        remedy = "list the Triggers to see their names"
-        raise NotFound(f"there is no Trigger {name} in namespace {namespace}", remedy)
+        raise not_found(tx, workspace_id, "Trigger", namespace, name)
     return state
 
 

@@ -406,8 +406,10 @@ def _work_sources(tx: Transaction, workspace_id: str, query: WorkQuery) -> list[
     if query.status is not None and query.active not in {None, query.status in ACTIVE_WORK}:
         return []
     wanted = [] if query.since is None else [_work.created_at >= query.since]
-    triggers = _triggers(tx, workspace_id, query)
+    named = query.trigger is not None or bool(query.trigger_like)
+    triggers = _triggers(tx, workspace_id, query, query.namespace if named else None)
     if not isinstance(triggers, list):
+        wanted += [] if query.namespace is None else [_work.namespace == query.namespace]
         wanted += [] if triggers is None else [_work.trigger_uid.in_(triggers)]
         return [and_(*_in_status(query, _work.status), *wanted, *_placed(workspace_id, query))]
     wanted += _in_status(query, without_index(_work.status))

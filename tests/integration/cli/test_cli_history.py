@@ -1,5 +1,7 @@
+import json
 from datetime import UTC, datetime
 
+import pytest
 from terminal import Terminal
 
 
@@ -14,6 +16,37 @@ def test_run_prints_the_work_and_the_history_shows_it(filled: Terminal) -> None:
     assert (work["id"], work["status"], work["result"], work["attempts"]) == (work_id, "completed", "success", 1)
     assert work["flow"] == {"name": "greet", "namespace": "default", "version": 1}
     assert "hello world" in filled.done("logs", work_id).out
+
+
+def test_logs_are_an_array_or_one_object_a_line(filled: Terminal) -> None:
+    work_id = filled.fire("yearly")
+    rows = filled.done("logs", work_id, "-o", "json").data
+    assert [(row["stepId"], row["text"]) for row in rows if row["stream"] == "out"] == [("say", "hello world")]
+    lines = filled.done("logs", work_id, "-o", "jsonl", "--follow").out.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    refused = filled("logs", work_id, "-o", "json", "--follow")
+    assert (refused.status, refused.out) == (2, "")
+    assert "-o jsonl" in refused.err
+
+
+def test_a_step_that_a_work_does_not_have_is_refused_with_those_it_has(filled: Terminal) -> None:
+    refused = filled("logs", filled.fire("yearly"), "--step", "sya")
+    assert (refused.status, refused.out) == (1, "")
+    assert "has no step sya; its steps are say" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--from now --to now", "--to: the window from --from now to --to now is empty; choose a later --to"),
+        ("--from 2h --to -3h", "--to: the window from --from 2h to --to -3h ends before it begins; choose a later"),
+        ("--from now --to 10s", "--slots: 96 slots would be shorter than a second each; use fewer slots or a longer"),
+    ],
+)
+def test_a_window_that_holds_nothing_is_said_to(terminal: Terminal, words: str, said: str) -> None:
+    refused = terminal("timeline", *words.split())
+    assert (refused.status, refused.out) == (3, "")
+    assert said in refused.err
 
 
 def test_input_of_a_run_is_checked_and_used(filled: Terminal) -> None:

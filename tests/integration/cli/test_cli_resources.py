@@ -1,3 +1,4 @@
+import csv
 import json
 import sqlite3
 from pathlib import Path
@@ -195,3 +196,38 @@ def test_a_trigger_whose_zone_vanished_can_be_disabled_and_only_that(filled: Ter
     assert refused.status == 3
     assert refused.err.startswith("error: definition.source.schedule.timeZone: 'Asia/Nowhere' is not a time zone; ")
     assert filled("get", "trigger", "yearly", "-o", "json").data["status"]["phase"] == "disabled"
+
+
+READERS = ("get trigger", "get flow", "occurrences", "work", "actions", "timeline")
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_list_is_of_one_namespace_an_unknown_one_is_empty_and_an_illegal_one_is_refused(
+    filled: Terminal, reader: str
+) -> None:
+    filled.fire("weekly")
+    words = [*reader.split(), "-o", "json"]
+    count = 3 if "timeline" in words else None
+    everything, here = (filled.done(*words, *place).data for place in ([], ["-n", "default"]))
+    assert (len(here["lanes"]) == count) if count else (here == everything != [])
+    nowhere = filled.done("-n", "elsewhere", *words).data
+    assert (nowhere["lanes"] if count else nowhere) == []
+    refused = filled(*words, "-n", "Not_Legal")
+    assert (refused.status, refused.out) == (3, "")
+    assert "--namespace: 'Not_Legal' is not a namespace; use " in refused.err
+
+
+def test_one_name_that_is_not_there_does_not_keep_the_others_from_it(filled: Terminal) -> None:
+    done = filled("disable", "yearly", "weekli", "daily")
+    assert done.status == 1
+    assert "there is no Trigger weekli in namespace default; did you mean weekly?" in done.err
+    rows = csv.DictReader(filled.done("get", "trigger", "-o", "csv").out.splitlines())
+    phases = {row["name"]: row["phase"] for row in rows}
+    assert phases == {"daily": "disabled", "weekly": "scheduled", "yearly": "disabled"}
+
+
+@pytest.mark.parametrize("output", ["table", "json", "csv"])
+def test_a_flow_that_is_not_there_is_not_an_empty_list(filled: Terminal, output: str) -> None:
+    refused = filled("get", "flow", "gret", "-o", output)
+    assert (refused.status, refused.out) == (1, "")
+    assert "did you mean greet?" in refused.err
