@@ -32,13 +32,6 @@ def read_file(name: str) -> tuple[str, str]:
         raise NotFound(f"{name} cannot be read: {error.strerror}", "check the path and its permissions") from None
 
 
-def together(files: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Return (name for people, text) of several files as one stream of documents: stored together or not at all."""
-    if len(files) == 1:
-        return files[0]
-    return "", "\n---\n".join(text for _, text in files)
-
-
 def read_object(text: str, field: str) -> dict[str, Any]:
     """Return a JSON object given as text, as `@FILE`, or as `-` for standard input."""
     if text == "-" or text.startswith("@"):

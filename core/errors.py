@@ -41,6 +41,13 @@ class Fault:
         path = f"{prefix}.{self.field}" if self.field else prefix
         return Fault(path, self.message, self.remedy, self.position, self.code)
 
+    def at_place(self, place: str) -> Fault:
+        """Return the same fault with its field in a place of a file: `a.yaml, document 2 (Flow import), …`."""
+        if not place:
+            return self
+        field = f"{place}, {self.field}" if self.field else place
+        return Fault(field, self.message, self.remedy, self.position, self.code)
+
     def sentence(self) -> str:
         """Return field, fault and remedy as one line for people."""
         where = f"{self.field}: " if self.field else ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.documents import read_files, together
+from cli.documents import read_files
 from cli.failures import say, say_error
 from cli.options import KIND, argument, common, output
 from cli.render import write
@@ -39,7 +39,7 @@ def apply(named: Sequence[str], files: Sequence[str], output: str, **flags: bool
     _each_applied(
         (*named, *files),
         output,
-        lambda deck, text, filename: deck.apply(text, filename=filename, **flags),
+        lambda deck, texts: deck.apply(texts, **flags),
         suffix=" (dry run)" if flags["dry_run"] else "",
     )
 
@@ -51,22 +51,20 @@ def apply(named: Sequence[str], files: Sequence[str], output: str, **flags: bool
 @common
 def diff(named: Sequence[str], files: Sequence[str], output: str) -> None:
     """Show what applying manifests would change, field by field."""
-    _each_applied(
-        (*named, *files), output, lambda deck, text, filename: deck.diff(text, filename=filename), details=True
-    )
+    _each_applied((*named, *files), output, lambda deck, texts: deck.diff(texts), details=True)
 
 
 def _each_applied(
     names: Sequence[str],
     output: str,
-    act: Callable[[Deck, str, str], tuple[Applied, ...]],
+    act: Callable[[Deck, Mapping[str, str]], tuple[Applied, ...]],
     *,
     suffix: str = "",
     details: bool = False,
 ) -> None:
-    name, text = together(read_files(names))
+    texts = dict(read_files(names))
     with session().deck() as deck:
-        done = act(deck, text, name)
+        done = act(deck, texts)
     for item in done:
         for note in item.notes:
             say(f"note: {item.kind.lower()} {item.namespace}/{item.name}: {note}")
@@ -230,7 +228,7 @@ def _edit_until_stored(deck: Deck, before: str, stem: str) -> tuple[Applied, ...
         if changed is None or _without_remarks(changed) == before:
             return None
         try:
-            return deck.apply(_without_remarks(changed), filename="the edited text")
+            return deck.apply({"the edited text": _without_remarks(changed)})
         except Invalid as error:
             text = _with_remarks(changed, [fault.sentence() for fault in error.faults])
             _ask_again(error, changed, stem)

@@ -85,7 +85,8 @@ def _steps(fields: Fields) -> tuple[Step, ...]:
     value = fields.take("steps")
     if not isinstance(value, list) or not 1 <= len(value) <= STEP_LIMIT:
         what = f"{len(value)} steps" if isinstance(value, list) else kind_of(value)
-        fields.fault("steps", f"must be a list of 1 to {STEP_LIMIT} steps, not {what}", "write - id: name")
+        remedy = "make two Flows of it" if isinstance(value, list) and value else "write - id: name"
+        fields.fault("steps", f"must be a list of 1 to {STEP_LIMIT} steps, not {what}", remedy)
         return ()
     ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in value]
     everything = frozenset(name for name in ids if isinstance(name, str))
@@ -127,8 +128,8 @@ def _action(fields: Fields) -> Action | None:
     written = [kind for kind in STEP_KINDS if fields.has(kind)]
     fields.known.extend(STEP_KINDS)
     if len(written) != 1:
-        found = " and ".join(written) or "none of them"
-        fields.fault("", f"must have exactly one of {', '.join(STEP_KINDS)}, not {found}", "make a step of each")
+        found, remedy = (" and ".join(written), "make a step of each") if written else ("none of them", "add one")
+        fields.fault("", f"must have exactly one of {', '.join(STEP_KINDS)}, not {found}", remedy)
     actions = [READERS[kind](fields.inner(kind)) for kind in written]
     return actions[0] if len(actions) == 1 else None
 
@@ -316,11 +317,9 @@ def parse_instant(text: object) -> datetime:
     try:
         instant = datetime.fromisoformat(str(text).strip())
     except ValueError:
-        raise ValueError(
-            f"{text!r} is not an instant such as 2026-03-29T02:30:00+02:00, nor {{{{ an expression }}}}"
-        ) from None
+        raise ValueError(f"{text!r} is not an instant, nor {{{{ an expression }}}}") from None
     if instant.tzinfo is None:
-        raise ValueError(f"{text!r} has no offset; end it with Z or an offset such as +02:00")
+        raise ValueError(f"{text!r} has no offset")
     return instant
 
 

@@ -196,10 +196,10 @@ def is_one_line(text: str) -> bool:
     return _BREAKS.search(text) is None
 
 
-def near(word: str, known: Sequence[str]) -> str:
+def near(word: str, known: Sequence[str], *, cutoff: float = 0.6) -> str:
     """Return "did you mean …" for the closest known word, or nothing."""
     folded = {name.lower(): name for name in known}
-    match = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
+    match = difflib.get_close_matches(word.lower()[:100], folded, n=1, cutoff=cutoff)
     return f"did you mean {folded[match[0]]}?" if match else ""
 
 

@@ -62,8 +62,15 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
     line = 1
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         chunk = text[start:end]
-        yield line, chunk
+        if start > 0 or end == len(text) or not _is_head(chunk):
+            yield line, chunk
         line += chunk.count("\n")
+
+
+def _is_head(chunk: str) -> bool:
+    """Say whether there is nothing but directives (`%YAML 1.2`) and remarks before the first document."""
+    lines = [line.strip() for line in chunk.splitlines()]
+    return any(line.startswith("%") for line in lines) and all(not line or line[0] in "%#" for line in lines)
 
 
 def _read_chunk(chunk: str, line: int, number: int) -> list[Raw]:

@@ -41,7 +41,7 @@ def _threshold(value: object) -> timedelta:
     try:
         length = parse_duration(value)
     except ValueError as error:
-        raise ValueError(f"{error}; {_AS_TEXT}") from None
+        raise ValueError(f"{error}; write a duration such as PT1M") from None
     if not SHORTEST_THRESHOLD <= length <= LONGEST_THRESHOLD:
         raise ValueError(f"{value} is out of range; write PT1S to P31D")
     return length

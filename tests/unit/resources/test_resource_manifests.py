@@ -219,13 +219,16 @@ def test_all_faults_of_all_documents_come_at_once_and_say_where() -> None:
 
 def test_a_file_says_its_name_where_it_has_one() -> None:
     with pytest.raises(Invalid) as caught:
-        parse_documents(text_of(trigger(enabled=5)), filename="nightly.yaml")
+        parse_documents({"nightly.yaml": text_of(trigger(enabled=5))})
     assert caught.value.faults[0].field == "nightly.yaml, definition.enabled"
 
 
 def test_one_name_twice_in_a_file_is_refused() -> None:
     (fault,) = faults_in(text_of(trigger(), trigger(enabled=True)))
-    assert "Trigger default/nightly stands 2 times" in fault.message
+    assert fault.sentence() == (
+        "document 2 (Trigger nightly), metadata.name: Trigger default/nightly stands already in"
+        " document 1 (Trigger nightly); keep one of them"
+    )
     assert faults_in(text_of(trigger("import"), flow("import"))) == ()
 
 
