@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ from cli.failures import say
 from cli.options import argument, common, output
 from cli.render import colours, ics, write
 from cli.render.preview import fire_record, preview_record, preview_text
-from cli.schedules import named_or_rule, rule_options, take_rule
+from cli.schedules import Rule, named_or_rule, rule_options, take_rule
 from cli.session import session
 from core.clock import epoch_seconds
 from core.errors import Fault, Invalid, Usage
@@ -42,7 +41,7 @@ def preview(
     named_or_rule(name, rule)
     start = session().instant(after, "--after", toward="past") or session().clock.now()
     end = session().instant(until, "--until", toward="future")
-    answer = _preview(name, rule.schedule() if name is None else {}, start, count, end)
+    answer = _preview(name, rule, start, count, end)
     _write_preview(answer, name or "preview", output, start)
 
 
@@ -57,21 +56,19 @@ def serve_lines() -> None:
     bulk.serve(sys.stdin.fileno(), write_out, epoch_seconds(session().clock.now()))
 
 
-def _preview(
-    name: str | None, rule: Mapping[str, Any], after: datetime, count: int, until: datetime | None
-) -> SchedulePreview:
+def _preview(name: str | None, rule: Rule, after: datetime, count: int, until: datetime | None) -> SchedulePreview:
     """Return the preview of a saved Trigger, or of a rule for which no database is opened; raises its faults."""
     if name is not None:
         with session().deck() as deck:
-            return _sound(deck.preview_trigger(name, after=after, count=count, until=until))
+            answer = deck.preview_trigger(name, after=after, count=count, until=until)
+        if answer.faults:
+            raise Invalid(answer.faults).under("definition.source.schedule")
+        return answer
     from core.queries.schedules import preview_rule
 
-    return _sound(preview_rule(rule, after, count=count, until=until))
-
-
-def _sound(answer: SchedulePreview) -> SchedulePreview:
+    answer = preview_rule(rule.schedule(), after, count=count, until=until)
     if answer.faults:
-        raise Invalid(answer.faults)
+        raise Invalid(rule.named(answer.faults))
     return answer
 
 
@@ -98,7 +95,7 @@ def explain(name: str | None, output: str, **options: Any) -> None:
     rule = take_rule(options)
     named_or_rule(name, rule)
     now = session().clock.now()
-    answer = _preview(name, rule.schedule() if name is None else {}, now, 1, None)
+    answer = _preview(name, rule, now, 1, None)
     told = {"words": answer.words, "notes": list(answer.notes)}
     write.document(output, told, lambda: "\n".join([answer.words, *(f"note: {note}" for note in answer.notes)]))
 

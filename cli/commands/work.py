@@ -11,7 +11,7 @@ import click
 from cli.options import argument, common, limit, output
 from cli.render import plain, write
 from cli.render.times import between, utc
-from cli.session import session
+from cli.session import nothing, session
 from core.errors import NotFound, Usage
 from core.views import ACTIVE_WORK, LogRow, WorkQuery, WorkRow, WorkStatus
 
@@ -55,7 +55,7 @@ def work(
         record=plain.work,
         titles=("ID", "TRIGGER", "FLOW", "STATUS", "RESULT", "STEPS", "ATTEMPTS", "STARTED (UTC)", "TOOK", "ERROR"),
         cells=_cells,
-        empty="no Work matches",
+        empty=lambda: nothing("no Work matches", trigger),
     )
 
 

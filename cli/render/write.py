@@ -36,7 +36,7 @@ def records(
     record: Callable[[Row], Mapping[str, Any]],
     titles: Sequence[str],
     cells: Callable[[Row], Sequence[object]],
-    empty: str,
+    empty: str | Callable[[], str],
 ) -> None:
     """Write rows; JSON and CSV go out while they are read. `empty` tells people that there were none."""
     if output == "json":
@@ -50,7 +50,7 @@ def records(
         if grid:
             click.echo(table(titles, grid, colour=colours.wanted(sys.stdout)))
         else:
-            click.echo(empty, err=True)
+            say(empty if isinstance(empty, str) else empty())
 
 
 def effect(done: Effect, output: str) -> None:

@@ -11,11 +11,11 @@ from core.access import audit
 from core.access.scope import Scope
 from core.admission import rows
 from core.admission.decide import Candidate, Verdict, admit
-from core.admission.facts import Answer, Inputs, Want, gather
+from core.admission.facts import Answer, Inputs, Want, gather, given_faults
 from core.admission.plan import Plan, read_plan
 from core.admission.windows import windows_of
 from core.clock import epoch_seconds, format_instant, from_epoch
-from core.errors import Fault, Invalid, Precondition
+from core.errors import Invalid, Precondition
 from core.failpoints import reach
 from core.resources.reading import not_found
 from core.storage import admission as statements
@@ -41,7 +41,7 @@ def run_now(
     given = plan.input if values is None else values
     want = Want(scope.workspace_id, scope.principal_id, state.trigger_uid, plan.generation, plan.target, given)
     answer = gather(tx, [want], Inputs())[state.trigger_uid]
-    _refuse_given(answer, values)
+    _refuse_given(tx, want, answer, given=values is not None)
     verdict = admit(_candidate(now), plan.policy, answer.facts)
     identity = _write(tx, subject, plan, answer, values=given, verdict=verdict, now=now)
     detail = {"occurrence": identity, "reason": verdict.reason}
@@ -79,11 +79,11 @@ def _candidate(now: datetime) -> Candidate:
     return Candidate(at, at, "manual", 1, at, at)
 
 
-def _refuse_given(answer: Answer, values: Mapping[str, Any] | None) -> None:
+def _refuse_given(tx: Transaction, want: Want, answer: Answer, *, given: bool) -> None:
     """Refuse an input that a person just wrote; a faulty input of the definition is recorded instead."""
     refusal = answer.facts.refusal
-    if values is not None and refusal is not None and refusal.reason == "input_invalid":
-        raise Invalid([Fault("", refusal.message, "correct the input", code="input_invalid")])
+    if given and refusal is not None and refusal.reason == "input_invalid":
+        raise Invalid(given_faults(tx, want))
 
 
 def _write(

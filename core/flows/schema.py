@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from core.errors import Fault
 from core.flows.canonical import canonical_json
-from core.flows.reading import near
+from core.flows.reading import kind_of, near
 
 if TYPE_CHECKING:  # jsonschema costs a tenth of a second: it is loaded by the first check, not by the first frame
     from jsonschema import Draft202012Validator
@@ -148,19 +148,34 @@ def _validator(schema_text: str) -> Draft202012Validator:
 
 
 def _faults_of(error: ValidationError) -> list[Fault]:
-    field = join_path("", error.absolute_path)
     if error.validator == "required":
-        return [
-            Fault(join_path("", [*error.absolute_path, _missing(error)]), "is required", "add it", code="input_invalid")
-        ]
+        return [_input_fault([*error.absolute_path, _missing(error)], "is required", "add it")]
     if error.validator == "additionalProperties" and error.validator_value is False:
+        known = [str(name) for name in _properties(error)]
         return [
-            Fault(
-                join_path("", [*error.absolute_path, name]), "is not a known field", "remove it", code="input_invalid"
-            )
+            _input_fault([*error.absolute_path, name], "is not a known field", near(name, known) or "remove it")
             for name in _extra(error)
         ]
-    return [Fault(field, error.message, "make it what the schema says", code="input_invalid")]
+    return [_input_fault(error.absolute_path, *_misfit(error))]
+
+
+def _input_fault(path: Path, message: str, remedy: str) -> Fault:
+    return Fault(join_path("", path), message, remedy, code="input_invalid")
+
+
+def _misfit(error: ValidationError) -> tuple[str, str]:
+    """Return what is wrong with a value, and what to do, without repeating a long one."""
+    allowed: Any = error.validator_value
+    if error.validator == "type":
+        kinds = allowed if isinstance(allowed, list) else [allowed]
+        words = [_KIND_WORDS.get(str(one), str(one)) for one in kinds]
+        return f"must be {' or '.join(words)}, not {kind_of(error.instance)}", "make it what the schema says"
+    if error.validator == "enum":
+        shown = [str(one) for one in allowed][:20]
+        message = f"{str(error.instance)[:60]!r} is not one of its values"
+        return message, near(str(error.instance), shown) or f"write one of {', '.join(shown)[:200]}"
+    message = error.message
+    return message if len(message) <= 200 else f"{message[:100]} … {message[-80:]}", "make it what the schema says"
 
 
 def _missing(error: ValidationError) -> str:
@@ -173,8 +188,12 @@ def _missing(error: ValidationError) -> str:
 
 
 def _extra(error: ValidationError) -> list[str]:
-    known = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
+    known = _properties(error)
     return [str(name) for name in cast("Mapping[str, Any]", error.instance) if name not in known]
+
+
+def _properties(error: ValidationError) -> Mapping[str, Any]:
+    return error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
 
 
 def _reference_fault(schema: Mapping[str, Any], field: str) -> Fault | None:

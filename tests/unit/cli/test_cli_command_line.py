@@ -123,9 +123,11 @@ def test_a_request_that_makes_no_sense_exits_2(words: list[str], capsys: pytest.
     ("words", "said"),
     [
         (["--cron", "30 2 * * *", "--zone", "UTC"], "0 30 2"),
-        (["--cron", "0 30 2 * * ?", "--zone", "Mars/Base"], "timeZone: "),
-        (["--every", "PT0S", "--start-at", "2026-01-01T00:00:00Z"], "every: "),
-        (["--at", "2026-01-01T00:00:00"], "at: "),
+        (["--cron", "0 30 2 * * ?", "--zone", "Mars/Base"], "error: --zone: "),
+        (["--every", "PT0S", "--start-at", "2026-01-01T00:00:00Z"], "error: --every: "),
+        (["--at", "2026-01-01T00:00:00"], "error: --at: "),
+        (["--cron", "0 30 2 * * ?", "--zone", "UTC", "--gap", "leap"], "error: --gap: "),
+        (["--every", "P1D", "--zone", "UTC"], "error: --start-at: is missing"),
         (["--cron", "0 30 2 * * ?", "--zone", "UTC", "--after", "yesterday"], "--after: "),
     ],
 )
