@@ -15,7 +15,7 @@ from cli.render import write
 from cli.render.plain import plain
 from cli.render.times import relative, utc
 from cli.session import session
-from core.errors import Invalid
+from core.errors import Invalid, Usage
 from core.views import Applied, FlowRow, TriggerQuery, TriggerRow, TriggerView
 
 if TYPE_CHECKING:
@@ -222,7 +222,13 @@ def edit(kind: str, name: str) -> None:
 def _edit_until_stored(deck: Deck, before: str, stem: str) -> tuple[Applied, ...] | None:
     text = before
     while True:
-        changed = click.edit(text, extension=".yaml", require_save=True)
+        try:
+            changed = click.edit(text, extension=".yaml", require_save=True)
+        except click.ClickException as broken:
+            if text is not before:
+                _keep(text, stem)
+            message = f"the text could not be edited: {broken.format_message()}"
+            raise Usage(message, "set EDITOR to an editor that starts and ends well") from None
         if changed is None and text is not before:
             _keep(text, stem)
         if changed is None or _without_remarks(changed) == before:

@@ -81,10 +81,10 @@ def to_json(value: Any) -> str:
 
 
 def to_yaml(value: Any) -> str:
-    """Return a value as YAML in the order of its keys."""
-    import yaml
+    """Return a value as YAML in the order of its keys, as `apply` reads it back: no text becomes a number."""
+    from core.resources.text import write_documents
 
-    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110))
+    return write_documents([value])
 
 
 def _stream_json(rows: Iterator[Mapping[str, Any]]) -> None:

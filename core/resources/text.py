@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -176,7 +176,7 @@ for _tag, _pattern in (("null", NULL), ("bool", BOOL), ("int", INT), ("float", F
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, None)
 
 
-def write_documents(values: list[dict[str, Any]]) -> str:
+def write_documents(values: Sequence[Any]) -> str:
     """Return YAML that reads back as exactly these values."""
     return str(
         yaml.dump_all(

@@ -231,3 +231,29 @@ def test_a_flow_that_is_not_there_is_not_an_empty_list(filled: Terminal, output:
     refused = filled("get", "flow", "gret", "-o", output)
     assert (refused.status, refused.out) == (1, "")
     assert "did you mean greet?" in refused.err
+
+
+ODD_TEXTS = [
+    "1e3", "1E5", "-1e-3", "0644", "12:30", "yes", "~", "null", "1_000", "0x1F", "2026-01-01", "=", "<<", " ", "",
+    "a\nb\n", "a\u2028b", "\x85", "tab\t", ".5", "5.", "# no", "- x", "*a", "!t", "{{ x }}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("output", ["yaml", "json"])
+def test_get_piped_into_apply_keeps_every_text_a_text(filled: Terminal, output: str) -> None:
+    odd = {"texts": ODD_TEXTS, "keys": dict.fromkeys(ODD_TEXTS, 1), "numbers": [1e22, -0.5, 10**19, True, None]}
+    filled.done("apply", "-f", "-", stdin=trigger("odd", "greet", more=f"input: {json.dumps(odd)}"))
+    text = filled.done("get", "trigger", "odd", "-o", output).out
+    again = filled.done("apply", "-f", "-", "-o", "json", stdin=text)
+    assert [item["action"] for item in again.data] == ["unchanged"]
+    assert filled.done("get", "trigger", "odd", "-o", "json").data["definition"]["input"] == odd
+
+
+def test_an_editor_that_does_not_start_is_named_with_what_to_do(
+    filled: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "/nowhere/vi")
+    refused = filled("edit", "trigger", "yearly")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.startswith("error: the text could not be edited: /nowhere/vi: ")
+    assert refused.err.endswith("; set EDITOR to an editor that starts and ends well\n")
