@@ -277,7 +277,7 @@ class Deck:
         """Return the next fires of a saved Trigger."""
         with self._reading("resources/read") as reading:
             stored = service.get(reading.tx, self._scope, "Trigger", self._in(namespace), name)
-        return self.preview(stored.definition["source"]["schedule"], after=after, count=count, until=until)
+        return self.preview(schedules.rule_of(stored.definition), after=after, count=count, until=until)
 
     def fire_change(
         self, before: Mapping[str, Any] | None, after: Mapping[str, Any], *, days: int = 14

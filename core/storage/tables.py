@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import BigInteger, CheckConstraint, Index, Integer, text
 from sqlmodel import Field, SQLModel
 
-from core.storage.columns import Instant, Json
+from core.storage.columns import Instant, Json, JsonObject
 
 
 def instant(*, index: bool = False) -> Any:
@@ -23,6 +23,11 @@ def instant(*, index: bool = False) -> Any:
 def document() -> Any:
     """Return a nullable JSON column."""
     return Field(default=None, sa_type=Json, nullable=True)
+
+
+def json_object() -> Any:
+    """Return a nullable column of JSON objects."""
+    return Field(default=None, sa_type=JsonObject, nullable=True)
 
 
 # -- who ---------------------------------------------------------------------------------------------------------
@@ -106,7 +111,7 @@ class Resource(SQLModel, table=True):
     name: str
     tags: list[str] | None = document()
     annotations: dict[str, str] | None = document()
-    definition: dict[str, Any] | None = document()
+    definition: dict[str, Any] | None = json_object()
     generation: int
     etag: str
     principal_id: str
@@ -124,7 +129,7 @@ class Revision(SQLModel, table=True):
 
     uid: str = Field(primary_key=True)
     generation: int = Field(primary_key=True)
-    definition: dict[str, Any] | None = document()
+    definition: dict[str, Any] | None = json_object()
     mark_at: datetime | None = instant()
     created_at: datetime = Field(sa_type=Instant)
     principal_id: str
@@ -136,7 +141,7 @@ class FlowVersion(SQLModel, table=True):
     __tablename__ = "flow_version"
     flow_uid: str = Field(primary_key=True)
     version: int = Field(primary_key=True)
-    definition: dict[str, Any] | None = document()
+    definition: dict[str, Any] | None = json_object()
     active: bool
     published_at: datetime = Field(sa_type=Instant)
     principal_id: str
