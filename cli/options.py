@@ -10,6 +10,7 @@ import click
 from cli.session import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+NOTE_LENGTH = 500
 KINDS = {"trigger": "Trigger", "triggers": "Trigger", "flow": "Flow", "flows": "Flow"}
 
 
@@ -116,12 +117,25 @@ def argument(name: str, **attributes: Any) -> Callable[[Command], Command]:
     return click.argument(name, metavar=attributes.pop("metavar", name.upper()), **attributes)
 
 
+def check_note(note: str) -> None:
+    """Refuse a reason that says nothing, or is more than one plain line."""
+    from core.errors import Fault, Invalid
+    from core.flows.reading import is_one_line
+
+    if not note.strip():
+        raise Invalid([Fault("--note", "is empty", "say why")])
+    if len(note) > NOTE_LENGTH or not is_one_line(note):
+        raise Invalid([Fault("--note", f"must be one plain line of at most {NOTE_LENGTH} characters", "shorten it")])
+
+
 def exactly_one(given: Sequence[tuple[str, object]]) -> None:
     """Refuse a request that gives none or several of the options that exclude each other."""
     from core.errors import Usage
 
     chosen = [name for name, value in given if value is not None and value is not False]
     names = ", ".join(name for name, _ in given)
+    if not chosen and len(given) == 1:
+        raise Usage(f"{names} is empty", "give it a value")
     if not chosen:
         raise Usage(f"one of {names} is needed", "give exactly one of them")
     if len(chosen) > 1:

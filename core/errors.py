@@ -20,6 +20,17 @@ from typing import Any, ClassVar
 
 # Line ends and control characters that an input brings along are shown by their escapes: a sentence is one line.
 _VISIBLE = {code: ascii(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)}
+_VISIBLE_ON_A_PAGE = {code: shown for code, shown in _VISIBLE.items() if chr(code) not in "\n\t"}
+
+
+def one_line(text: str) -> str:
+    """Return a text with line ends and control characters as visible escapes."""
+    return text.translate(_VISIBLE)
+
+
+def page(text: str) -> str:
+    """Return a text of many lines with every other control character as a visible escape; tabs stay."""
+    return text.translate(_VISIBLE_ON_A_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +64,7 @@ class Fault:
         where = f"{self.field}: " if self.field else ""
         at = f" (at character {self.position + 1})" if self.position is not None else ""
         said = f"{where}{self.message}{at}" + (f"; {self.remedy}" if self.remedy else "")
-        return said.translate(_VISIBLE)
+        return one_line(said)
 
 
 class TriggerdeckError(Exception):

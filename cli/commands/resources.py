@@ -66,9 +66,13 @@ def _each_applied(
     with session().deck() as deck:
         done = act(deck, texts)
     for item in done:
-        for note in item.notes:
-            say(f"note: {item.kind.lower()} {item.namespace}/{item.name}: {note}")
+        _say_notes(item)
     write.document(output, list(done), lambda: "\n".join(_applied_lines(done, suffix, details=details)))
+
+
+def _say_notes(item: Applied) -> None:
+    for note in item.notes:
+        say(f"note: {item.kind.lower()} {item.namespace}/{item.name}: {note}")
 
 
 def _applied_lines(done: Sequence[Applied], suffix: str, *, details: bool) -> list[str]:
@@ -189,6 +193,7 @@ def delete(kind: str, name: str) -> None:
     """Delete a resource; its history stays and is found under its name."""
     with session().deck() as deck:
         done = deck.delete(kind, name)
+    _say_notes(done)
     click.echo("\n".join(_applied_lines([done], "", details=False)))
 
 

@@ -9,10 +9,10 @@ import click
 
 from cli.documents import read_object, read_pairs
 from cli.failures import NO, say, tell
-from cli.options import argument, common, output
+from cli.options import argument, check_note, common, output
 from cli.render import write
 from cli.session import session
-from core.errors import Invalid, NotFound, Precondition, Usage
+from core.errors import Fault, Invalid, NotFound, Precondition, Usage
 from core.views import Effect
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ def disable(names: Sequence[str]) -> int:
 @common
 def pause(names: Sequence[str], note: str, until: str | None) -> int:
     """Hold Triggers for a while; what falls due is recorded as paused."""
+    check_note(note)
     end = session().instant(until, "--until", toward="future")
+    if end is not None and end <= session().clock.now():
+        raise Invalid([Fault("--until", f"{until} has passed", "name a later instant, or leave it out")])
     return _each(names, lambda deck, name: deck.pause(name, note=note, until=end))
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import click
 
 from cli.failures import NO, say
-from cli.options import argument, common, exactly_one, output
+from cli.options import argument, check_note, common, exactly_one, output
 from cli.render import write
 from cli.render.plain import plain, spelled
 from cli.session import session
@@ -102,6 +102,7 @@ def _read_age(text: str) -> timedelta:
 @common
 def backup(file: str, output: str) -> None:
     """Copy the database to a new FILE, checked, while everything goes on; prints its path."""
+    exactly_one([("FILE", file or None)])
     with session().deck() as deck:
         report = deck.backup(file)
     write.document(output, report, lambda: report.path)
@@ -153,6 +154,7 @@ def mark(name: str, to: str, note: str, output: str) -> None:
     """Move a Trigger's mark back, where a wrong clock took it ahead; what lies above it is decided anew."""
     from core.errors import Usage
 
+    check_note(note)
     at = session().instant(to, "--to", toward="past")
     if at is None:
         raise Usage("--to names no instant", "write it as 2026-03-29T02:30:00Z, or now")

@@ -14,6 +14,7 @@ from cli.failures import say
 from cli.render import colours, plain
 from cli.render.describe import describe_work
 from cli.render.table import table
+from core.errors import page
 from core.views import Effect, WorkView
 
 Row = TypeVar("Row")
@@ -26,7 +27,7 @@ def document(output: str, value: Any, text: Callable[[], str]) -> None:
     elif output == "yaml":
         click.echo(to_yaml(plain.plain(value)), nl=False)
     else:
-        click.echo(text())
+        click.echo(page(text()))
 
 
 def records(

@@ -257,3 +257,65 @@ def test_an_editor_that_does_not_start_is_named_with_what_to_do(
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.startswith("error: the text could not be edited: /nowhere/vi: ")
     assert refused.err.endswith("; set EDITOR to an editor that starts and ends well\n")
+
+
+@pytest.mark.parametrize("damaged", ['{"source":', "[1, 2]", "7", '{"source": {"schedule": 5}, "target": 1}'])
+def test_one_damaged_definition_hides_no_other_and_can_be_disabled_and_applied_anew(
+    filled: Terminal, damaged: str
+) -> None:
+    with sqlite3.connect(filled.database) as connection:
+        connection.execute("UPDATE resource SET definition = ? WHERE name = 'yearly'", (damaged,))
+    for words in (
+        ["get", "trigger"],
+        ["get", "trigger", "-o", "yaml"],
+        ["timeline"],
+        ["describe", "trigger", "yearly"],
+    ):
+        assert "yearly" in filled.done(*words).out
+    assert "cannot be evaluated" in filled.done("why-not", "yearly", "--at", "1h").out
+    assert filled("preview", "yearly").status == 3
+    assert "its definition cannot be read" in filled.done("disable", "yearly").err
+    refused = filled("enable", "yearly")
+    assert refused.status == 3
+    assert "definition.target" in refused.err
+    filled.done("apply", "-f", "-", stdin=trigger("yearly", "greet"))
+    assert filled.done("get", "trigger", "yearly", "-o", "json").data["status"]["phase"] == "scheduled"
+
+
+def test_deleting_a_flow_names_the_triggers_that_lose_it(filled: Terminal) -> None:
+    told = filled.done("delete", "flow", "greet")
+    assert told.out == "flow default/greet deleted\n"
+    assert "note: flow default/greet: no longer resolved by yearly: " in told.err
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [(" ", "is empty; say why"), ("a\nb", "must be one plain line"), ("\x1b[2J", "must be one"), ("x" * 501, "500")],
+)
+def test_a_reason_is_one_plain_line(filled: Terminal, note: str, said: str) -> None:
+    for words in (["pause", "yearly"], ["mark", "yearly", "--to", "1h"]):
+        refused = filled(*words, "--note", note)
+        assert (refused.status, refused.out) == (3, "")
+        assert refused.err.startswith("error: --note: ")
+        assert said in refused.err
+        assert len(refused.err.splitlines()) == 1
+
+
+def test_a_pause_that_ends_before_it_begins_names_its_option(filled: Terminal) -> None:
+    refused = filled("pause", "yearly", "weekly", "--note", "x", "--until", "2020-01-01T00:00:00Z")
+    assert refused.status == 3
+    assert refused.err == "error: --until: 2020-01-01T00:00:00Z has passed; name a later instant, or leave it out\n"
+
+
+def test_a_text_of_somebody_never_steers_the_terminal(filled: Terminal) -> None:
+    filled.done("apply", "-f", "-", stdin=FLOW.replace("definition:", 'definition:\n  description: "a\\e[2Jb\\tc"'))
+    told = filled.done("describe", "flow", "greet").out
+    assert "\x1b" not in told
+    assert r"a\x1b[2Jb" in told
+
+
+def test_a_file_without_an_end_is_refused(filled: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.documents.LIMIT_BYTES", 1 << 20)
+    refused = filled("apply", "-f", "/dev/zero")
+    assert refused.status == 3
+    assert "/dev/zero: holds more than 1 MiB; split it into several files" in refused.err

@@ -107,6 +107,7 @@ def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
         ["run", "nightly", "--timeout", "3"],
         ["answer", "1", "--approve", "--reject"],
         ["restore"],
+        ["backup", ""],
         ["restore", "backup.sqlite3", "--in-place"],
         ["mark", "nightly", "--to", "now"],
         ["mark", "nightly", "--note", "the clock was wrong"],
@@ -217,3 +218,20 @@ def test_a_closed_stream_is_like_one_that_leads_nowhere(closed: str) -> None:
     assert (told.returncode, told.stderr) == (0, "")
     told = in_a_shell(f"$T schema trigger {closed}")
     assert (told.returncode, told.stderr) == (0, "")
+
+
+INTERRUPTED_START = """
+import builtins, sys
+real = builtins.__import__
+def interrupted(name, *rest, **more):
+    if name == "cli.commands" or name.startswith("cli.commands."):
+        raise KeyboardInterrupt
+    return real(name, *rest, **more)
+builtins.__import__ = interrupted
+import cli.__main__
+"""
+
+
+def test_a_key_pressed_while_the_program_starts_shows_no_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_START], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
