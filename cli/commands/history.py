@@ -134,7 +134,9 @@ def _why_text(view: OccurrenceView) -> str:
 
 @click.command("why-not")
 @argument("name")
-@click.option("--at", required=True, metavar="T", help="The instant in question, or a distance such as 2h ago as 2h.")
+@click.option(
+    "--at", required=True, metavar="T", help="The instant in question, or a distance back from now such as 2h."
+)
 @output("table", "json", "yaml")
 @common
 def why_not(name: str, at: str, output: str) -> None:

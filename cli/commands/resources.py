@@ -30,7 +30,9 @@ FILES = click.option(
 @FILES
 @argument("files", nargs=-1, required=False, metavar="[FILE]...")
 @click.option("--dry-run", is_flag=True, help="Check and compare everything, store nothing.")
-@click.option("--prune", is_flag=True, help="Also delete what the workspace holds and the files do not.")
+@click.option(
+    "--prune", is_flag=True, help="Also delete what the files leave out, of the kinds and namespaces that they hold."
+)
 @click.option("--confirm-scope", is_flag=True, help="Let enabled Triggers that fired as somebody else fire as you.")
 @output("table", "json", "yaml")
 @common
@@ -209,7 +211,7 @@ def publish(flow: str, *, activate: bool) -> None:
     click.echo(f"flow {done.namespace}/{done.name} version {done.published_version} {state}")
 
 
-@click.command()
+@click.command(short_help="Open a resource in $EDITOR; what is invalid is opened again, nothing is lost.")
 @argument("kind", type=KIND)
 @argument("name")
 @common

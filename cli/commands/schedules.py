@@ -31,7 +31,12 @@ from core.views import SchedulePreview, Timeline, TriggerQuery
 def preview(
     name: str | None, after: str | None, until: str | None, count: int, output: str, *, jsonl: bool, **options: Any
 ) -> None:
-    """Show when a Trigger, or a rule that is spelled here, fires next."""
+    """Show when a Trigger, or a rule that is spelled here, fires next.
+
+    A line of --jsonl is an object with expr and zone, every and startAt, or at; also gap, overlap, endAt,
+    maxOccurrences, jitter; and after, until (instants with an offset) and count. Its answer is an object with fires
+    and exhausted, or with error: code, field and message. A bad line ends nothing.
+    """
     rule = take_rule(options)
     if jsonl:
         if name is not None or rule.is_given():
@@ -101,8 +106,22 @@ def explain(name: str | None, output: str, **options: Any) -> None:
 
 
 @click.command()
-@click.option("--from", "start", metavar="T", default="now", show_default=True, help="Start: an instant or a distance.")
-@click.option("--to", "end", metavar="T", default="24h", show_default=True, help="End: an instant or a distance.")
+@click.option(
+    "--from",
+    "start",
+    metavar="T",
+    default="now",
+    show_default=True,
+    help="Start: an instant, or a distance back such as 2h.",
+)
+@click.option(
+    "--to",
+    "end",
+    metavar="T",
+    default="24h",
+    show_default=True,
+    help="End: an instant, or a distance ahead such as 7d.",
+)
 @click.option("--slots", type=click.IntRange(1, 2000), default=96, show_default=True, help="Slots of equal length.")
 @output("table", "json", "yaml", "csv")
 @common

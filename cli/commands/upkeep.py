@@ -26,7 +26,7 @@ FIGURES: dict[str, Callable[[float], str]] = {
 }
 
 
-@click.command()
+@click.command(short_help="Prove that nothing was lost or doubled; exit 1 where something is wrong.")
 @click.option("--repair", is_flag=True, help="Put right what is safe to; never decisions, never Work.")
 @output("table", "json", "yaml")
 @common
@@ -59,7 +59,7 @@ def _tell_examination(report: DoctorReport, faults: int, *, repair: bool) -> Non
     say("no fault found" if not faults else f"{counted(faults, 'fault')} found")
 
 
-@click.command()
+@click.command(short_help="Delete old history, by the usual policy or by an age.")
 @click.option("--older-than", "age", metavar="AGE", help="Only keep what is younger: an ISO-8601 duration, P90D.")
 @click.option("--dry-run", is_flag=True, help="Delete nothing; say what would go.")
 @output("table", "json", "yaml")
@@ -109,7 +109,7 @@ def backup(file: str, output: str) -> None:
     say(f"{size(report.size_bytes)} backed up; put it in place with: triggerdeck restore {report.path}")
 
 
-@click.command()
+@click.command(short_help="Put a backup in the place of the database; a new life begins.")
 @argument("file", required=False)
 @click.option("--in-place", is_flag=True, help="Accept the database as it lies, an older copy of itself.")
 @output("table", "json", "yaml")
@@ -144,7 +144,7 @@ def _tell_restored(report: BackupReport) -> None:
     say("start a worker: triggerdeck worker start")
 
 
-@click.command()
+@click.command(short_help="Move a Trigger's mark back, where a wrong clock took it ahead.")
 @argument("name")
 @click.option("--to", required=True, metavar="T", help="Where it shall stand: an instant, or a distance back from now.")
 @click.option("--note", required=True, metavar="TEXT", help="Why; kept on the audit trail.")

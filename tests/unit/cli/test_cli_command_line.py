@@ -34,6 +34,13 @@ def test_help_of_every_command_answers(name: str, capsys: pytest.CaptureFixture[
     assert "Usage: triggerdeck" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["", *[name for name, command in every_command() if isinstance(command, click.Group)]])
+def test_no_command_is_cut_short_where_commands_are_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*name.split(), "--help"]) == 0
+    listed = capsys.readouterr().out.splitlines()[1:]
+    assert [line for line in listed if line.endswith("...")] == []
+
+
 def test_every_command_stands_in_one_section() -> None:
     listed = [command.name for commands in SECTIONS.values() for command in commands]
     assert sorted(map(str, listed)) == sorted(triggerdeck.commands)
