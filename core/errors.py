@@ -23,6 +23,9 @@ _VISIBLE = {code: ascii(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F,
 _VISIBLE_ON_A_PAGE = {code: shown for code, shown in _VISIBLE.items() if chr(code) not in "\n\t"}
 
 
+LONGEST_FIELD = 250  # characters
+
+
 def one_line(text: str) -> str:
     """Return a text with line ends and control characters as visible escapes."""
     return text.translate(_VISIBLE)
@@ -61,7 +64,8 @@ class Fault:
 
     def sentence(self) -> str:
         """Return field, fault and remedy as one line for people."""
-        where = f"{self.field}: " if self.field else ""
+        field = self.field if len(self.field) <= LONGEST_FIELD else f"{self.field[:150]}…{self.field[-60:]}"
+        where = f"{field}: " if field else ""
         at = f" (at character {self.position + 1})" if self.position is not None else ""
         said = f"{where}{self.message}{at}" + (f"; {self.remedy}" if self.remedy else "")
         return one_line(said)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from core.errors import Fault
 from core.flows.canonical import canonical_json
 from core.flows.reading import kind_of, near
+from core.words import shown
 
 if TYPE_CHECKING:  # jsonschema costs a tenth of a second: it is loaded by the first check, not by the first frame
     from jsonschema import Draft202012Validator
@@ -171,9 +172,9 @@ def _misfit(error: ValidationError) -> tuple[str, str]:
         words = [_KIND_WORDS.get(str(one), str(one)) for one in kinds]
         return f"must be {' or '.join(words)}, not {kind_of(error.instance)}", "make it what the schema says"
     if error.validator == "enum":
-        shown = [str(one) for one in allowed][:20]
-        message = f"{str(error.instance)[:60]!r} is not one of its values"
-        return message, near(str(error.instance), shown) or f"write one of {', '.join(shown)[:200]}"
+        words = [str(one) for one in allowed][:20]
+        message = f"{shown(str(error.instance))} is not one of its values"
+        return message, near(str(error.instance), words) or f"write one of {', '.join(words)[:200]}"
     message = error.message
     return message if len(message) <= 200 else f"{message[:100]} … {message[-80:]}", "make it what the schema says"
 
@@ -206,16 +207,16 @@ def _reference_fault(schema: Mapping[str, Any], field: str) -> Fault | None:
     resolver = Registry[Any]().with_resource("", resource).resolver()
     for reference in _references(schema):
         if not reference.startswith("#"):
-            message, remedy = f"refers to {reference!r}", "use only references inside it (#/$defs/…)"
+            message, remedy = f"refers to {shown(reference)}", "use only references inside it (#/$defs/…)"
             return Fault(field, message, remedy, code="schema_invalid")
         try:
             resolver.lookup(reference)
         except (Unresolvable, ValueError, TypeError, LookupError):
-            message = f"refers to {reference!r}, which is not in it"
+            message = f"refers to {shown(reference)}, which is not in it"
             return Fault(field, message, "define it under $defs", code="schema_invalid")
     for reference in _references(schema):
         if _turns_back(reference, lambda there: resolver.lookup(there).contents):
-            message, remedy = f"refers to {reference!r}, which comes back to itself", "let it end in a type"
+            message, remedy = f"refers to {shown(reference)}, which comes back to itself", "let it end in a type"
             return Fault(field, message, remedy, code="schema_invalid")
     return None
 

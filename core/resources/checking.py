@@ -13,7 +13,8 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from core.errors import Fault, Invalid
-from core.resources.names import did_you_mean, kind_of, shown
+from core.resources.names import did_you_mean, kind_of
+from core.words import shown
 
 
 class Part(BaseModel):

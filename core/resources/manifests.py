@@ -20,11 +20,11 @@ from core.resources.names import (
     kind_of,
     name_faults,
     namespace_faults,
-    shown,
     tags_faults,
 )
 from core.resources.text import Raw, decode, read_documents, write_documents
 from core.resources.trigger import trigger_faults
+from core.words import shown
 
 __all__ = ["Document", "File", "decode", "parse_document", "parse_documents", "parse_file", "write_documents"]
 
