@@ -152,8 +152,9 @@ class Ledger:
         return self.look("SELECT id, trigger_uid, from_at, until_at FROM pause_window ORDER BY id")
 
     def move_mark(self, uid: str, to: int) -> None:
-        """Expect a mark to be moved back by hand."""
+        """Expect a mark to be moved back by hand: with it go the wall times that it stands for."""
         self._marks[uid] = min(to, self._marks.get(uid, to))
+        self._walls = {wall for wall in self._walls if wall[0] != uid}
 
     def _marks_moved(self) -> Iterator[str]:
         for uid, mark in self.look("SELECT trigger_uid, mark_at FROM trigger_state WHERE mark_at IS NOT NULL"):
