@@ -259,8 +259,8 @@ class Work(SQLModel, table=True):
     """What has to be done for one occurrence (same id, so at most one); the pending ones are the outbox."""
 
     __table_args__ = (
-        Index("work_history", "workspace_id", "created_at", "id"),
-        Index("work_status", "status", "created_at", "id", "workspace_id"),
+        Index("work_history", "workspace_id", "created_at", "id", "namespace"),
+        Index("work_status", "status", "created_at", "id", "workspace_id", "namespace"),
         Index(  # what overlap asks for at each firing: as small as there is active Work, however long the history
             "work_active",
             "trigger_uid",

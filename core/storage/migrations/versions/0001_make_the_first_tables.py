@@ -277,8 +277,8 @@ sa.Table(
         sqlite_where=sa.text("ended_at IS NULL"),
         postgresql_where=sa.text("ended_at IS NULL"),
     ),
-    sa.Index("work_history", "workspace_id", "created_at", "id"),
-    sa.Index("work_status", "status", "created_at", "id", "workspace_id"),
+    sa.Index("work_history", "workspace_id", "created_at", "id", "namespace"),
+    sa.Index("work_status", "status", "created_at", "id", "workspace_id", "namespace"),
     sa.Index("work_trigger", "trigger_uid", "created_at", "id", "status"),
     sa.CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
 )
