@@ -7,10 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-import click
+try:
+    import click
 
-from cli import failures
-from cli.app import triggerdeck
+    from cli import failures
+    from cli.app import triggerdeck
+except KeyboardInterrupt:  # a tenth of a second goes by here, and a key may be pressed in it
+    sys.exit(130)
 
 PROGRAM = "triggerdeck"
 COMPLETION_VARIABLE = "_TRIGGERDECK_COMPLETE"

@@ -6,10 +6,11 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from core.errors import Fault, Invalid, NotFound, Usage
 
+LIMIT_BYTES = 64 << 20
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -23,20 +24,15 @@ def read_files(names: Sequence[str]) -> list[tuple[str, str]]:
 def read_file(name: str) -> tuple[str, str]:
     """Return one file's name for people and its text."""
     if name == "-":
-        return "standard input", _decode(sys.stdin.buffer.read(), "standard input")
+        return "standard input", _decode(_bounded(sys.stdin.buffer, "standard input"), "standard input")
     try:
-        return name, _decode(Path(name).read_bytes(), name)
+        with Path(name).open("rb") as file:
+            data = _bounded(file, name)
+        return name, _decode(data, name)
     except FileNotFoundError:
         raise NotFound(f"there is no file {name}", "check the path") from None
     except OSError as error:
         raise NotFound(f"{name} cannot be read: {error.strerror}", "check the path and its permissions") from None
-
-
-def together(files: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Return (name for people, text) of several files as one stream of documents: stored together or not at all."""
-    if len(files) == 1:
-        return files[0]
-    return "", "\n---\n".join(text for _, text in files)
 
 
 def read_object(text: str, field: str) -> dict[str, Any]:
@@ -78,6 +74,14 @@ def _expand(name: str) -> list[str]:
     if not found:
         raise NotFound(f"{name} holds no manifest", f"its files must end in {', '.join(SUFFIXES)}")
     return found
+
+
+def _bounded(file: BinaryIO, name: str) -> bytes:
+    """Return all of a file, which may be a device that never ends; raises Invalid beyond a sane size."""
+    data = file.read(LIMIT_BYTES + 1)
+    if len(data) > LIMIT_BYTES:
+        raise Invalid([Fault(name, f"holds more than {LIMIT_BYTES >> 20} MiB", "split it into several files")])
+    return data
 
 
 def _decode(data: bytes, name: str) -> str:

@@ -12,7 +12,7 @@ import sys
 import click
 
 from cli.render import colours
-from core.errors import Invalid, TriggerdeckError
+from core.errors import Invalid, TriggerdeckError, one_line
 
 DONE = 0
 NO = 1
@@ -83,11 +83,11 @@ def _tell_internal(error: Exception) -> int:
 
 
 def say(text: str) -> None:
-    """Write one line for people."""
-    click.echo(text, err=True)
+    """Write one line for people; what a text of somebody brought along is shown, not obeyed by the terminal."""
+    click.echo(one_line(text), err=True)
 
 
 def say_error(text: str) -> None:
     """Write one line that names an error."""
     word = click.style("error:", fg="red", bold=True) if colours.wanted(sys.stderr) else "error:"
-    click.echo(f"{word} {text}", err=True)
+    click.echo(f"{word} {one_line(text)}", err=True)

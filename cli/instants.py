@@ -11,7 +11,8 @@ from core.errors import Fault, Invalid
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"([+-]?)(\d{1,9})([smhdw])")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?([Zz]|[+-]\d\d:?\d\d)?")
-_REMEDY = "write it as 2026-03-29T02:30:00+01:00, as now, or as a distance such as 90m, 12h or 7d"
+_ABSOLUTE = "write it as 2026-03-29T02:30:00+01:00"
+_REMEDY = f"{_ABSOLUTE}, as now, or as a distance such as 90m, 12h or 7d"
 
 
 def parse_instant(text: str, field: str, now: datetime, *, toward: Literal["past", "future"]) -> datetime:
@@ -25,7 +26,7 @@ def parse_instant(text: str, field: str, now: datetime, *, toward: Literal["past
     age = _AGE.fullmatch(text)
     if age is not None:
         return _at_distance(age, field, now, toward)
-    return read_absolute(text, field)
+    return read_absolute(text, field, _REMEDY)
 
 
 def _at_distance(age: re.Match[str], field: str, now: datetime, toward: str) -> datetime:
@@ -37,14 +38,14 @@ def _at_distance(age: re.Match[str], field: str, now: datetime, toward: str) -> 
         raise Invalid([Fault(field, f"{age[0]} from now is outside the calendar", "use a shorter distance")]) from None
 
 
-def read_absolute(text: str, field: str) -> datetime:
+def read_absolute(text: str, field: str, remedy: str = _ABSOLUTE) -> datetime:
     """Return the aware UTC instant of RFC 3339 text with an offset; raises Invalid that names `field`."""
     match = _INSTANT.fullmatch(text)
     if match is None:
-        raise Invalid([Fault(field, f"{text!r} is not an instant", _REMEDY)])
+        raise Invalid([Fault(field, f"{text!r} is not an instant", remedy)])
     if match[3] is None:
         raise Invalid([Fault(field, f"{text!r} has no offset", "add Z for UTC or an offset such as +02:00")])
     try:
         return datetime.fromisoformat(text.upper().replace(",", ".").replace(" ", "T")).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise Invalid([Fault(field, f"{text!r} is not an instant: {error}", _REMEDY)]) from None
+        raise Invalid([Fault(field, f"{text!r} is not an instant: {error}", remedy)]) from None

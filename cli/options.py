@@ -10,6 +10,7 @@ import click
 from cli.session import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+NOTE_LENGTH = 500
 KINDS = {"trigger": "Trigger", "triggers": "Trigger", "flow": "Flow", "flows": "Flow"}
 
 
@@ -28,6 +29,17 @@ def _keep(attribute: str) -> Callable[[click.Context, click.Parameter, str | Non
     return keep
 
 
+def _keep_namespace(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    from core.errors import Invalid
+    from core.resources.names import namespace_faults
+
+    if faults := namespace_faults("--namespace", value):
+        raise Invalid(faults)
+    context.find_root().ensure_object(Session).namespace = value
+
+
 _database = click.option(
     "--database",
     metavar="URL",
@@ -39,7 +51,12 @@ _workspace = click.option(
     "--workspace", metavar="NAME", expose_value=False, callback=_keep("workspace"), help="Workspace to act in."
 )
 _namespace = click.option(
-    "-n", "--namespace", metavar="NAME", expose_value=False, callback=_keep("namespace"), help="Namespace of names."
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    expose_value=False,
+    callback=_keep_namespace,
+    help="Namespace of names, by default `default`; lists are of all namespaces without it.",
 )
 
 
@@ -100,12 +117,25 @@ def argument(name: str, **attributes: Any) -> Callable[[Command], Command]:
     return click.argument(name, metavar=attributes.pop("metavar", name.upper()), **attributes)
 
 
+def check_note(note: str) -> None:
+    """Refuse a reason that says nothing, or is more than one plain line."""
+    from core.errors import Fault, Invalid
+    from core.flows.reading import is_one_line
+
+    if not note.strip():
+        raise Invalid([Fault("--note", "is empty", "say why")])
+    if len(note) > NOTE_LENGTH or not is_one_line(note):
+        raise Invalid([Fault("--note", f"must be one plain line of at most {NOTE_LENGTH} characters", "shorten it")])
+
+
 def exactly_one(given: Sequence[tuple[str, object]]) -> None:
     """Refuse a request that gives none or several of the options that exclude each other."""
     from core.errors import Usage
 
     chosen = [name for name, value in given if value is not None and value is not False]
     names = ", ".join(name for name, _ in given)
+    if not chosen and len(given) == 1:
+        raise Usage(f"{names} is empty", "give it a value")
     if not chosen:
         raise Usage(f"one of {names} is needed", "give exactly one of them")
     if len(chosen) > 1:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import click
 
 from cli.options import exactly_one
-from core.errors import Usage
+from core.errors import Fault, Usage
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -28,6 +28,9 @@ RULE_OPTIONS = (
 )
 
 
+_FLAGS = {key: flag for flag, key, _, _ in RULE_OPTIONS}
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What the rule options said."""
@@ -41,6 +44,10 @@ class Rule:
         kind = "cron" if "expression" in given else "interval" if "every" in given else "once"
         saving = {key: given.pop(key) for key in ("gap", "overlap") if key in given}
         return {"type": kind, **given, **({"daylightSaving": saving} if saving else {})}
+
+    def named(self, faults: Iterable[Fault]) -> list[Fault]:
+        """Return a schedule's faults with the option that each is about in the place of the field."""
+        return [replace(fault, field=_FLAGS.get(fault.field.rpartition(".")[2], fault.field)) for fault in faults]
 
     def is_given(self) -> bool:
         """Return whether any rule option was used."""

@@ -60,3 +60,17 @@ class Session:
 def session() -> Session:
     """Return the session of the command that is running."""
     return click.get_current_context().find_root().ensure_object(Session)
+
+
+def nothing(sentence: str, trigger: str | None) -> str:
+    """Return the sentence for an empty history, with what is wrong with the name of the Trigger that was asked for."""
+    from core.errors import NotFound
+
+    if trigger is None:
+        return sentence
+    try:
+        with session().deck() as deck:
+            deck.trigger(trigger)
+    except NotFound as missing:
+        return f"{sentence}: {missing.sentence()}"
+    return sentence

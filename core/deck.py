@@ -141,23 +141,22 @@ class Deck:
 
     def apply(
         self,
-        text: str,
+        text: str | Mapping[str, str],
         *,
         dry_run: bool = False,
         prune: bool = False,
         confirm_scope: bool = False,
-        filename: str = "",
     ) -> tuple[views.Applied, ...]:
-        """Create or change the resources of a YAML or JSON text, all or none.
+        """Create or change the resources of a YAML or JSON text, or of several by the name of their file: all or none.
 
         Raises `Invalid` with every fault of every document, `StaleETag` where `metadata.eTag` is not the stored one.
         """
-        documents = manifests.parse_documents(text, filename=filename, namespace=self._namespace)
+        file = manifests.parse_file(text, namespace=self._namespace)
         with self._writing() as tx:
             return service.apply(
                 tx,
                 self._scope,
-                documents,
+                file,
                 hooks=control,
                 now=self._clock.now(),
                 dry_run=dry_run,
@@ -165,13 +164,13 @@ class Deck:
                 confirm_scope=confirm_scope,
             )
 
-    def diff(self, text: str, *, prune: bool = False, filename: str = "") -> tuple[views.Applied, ...]:
+    def diff(self, text: str | Mapping[str, str], *, prune: bool = False) -> tuple[views.Applied, ...]:
         """Return what `apply` would do, and do nothing."""
         if self._scope.read_only:
-            documents = manifests.parse_documents(text, filename=filename, namespace=self._namespace)
+            documents = manifests.parse_documents(text, namespace=self._namespace)
             with self._reading("resources/read") as reading:
                 return service.diff(reading.tx, self._scope, documents)
-        return self.apply(text, dry_run=True, prune=prune, confirm_scope=True, filename=filename)
+        return self.apply(text, dry_run=True, prune=prune, confirm_scope=True)
 
     def validate(self, text: str) -> tuple[Fault, ...]:
         """Return every fault that `apply` would find in a text, none where it would be taken."""
@@ -278,7 +277,7 @@ class Deck:
         """Return the next fires of a saved Trigger."""
         with self._reading("resources/read") as reading:
             stored = service.get(reading.tx, self._scope, "Trigger", self._in(namespace), name)
-        return self.preview(stored.definition["source"]["schedule"], after=after, count=count, until=until)
+        return self.preview(schedules.rule_of(stored.definition), after=after, count=count, until=until)
 
     def fire_change(
         self, before: Mapping[str, Any] | None, after: Mapping[str, Any], *, days: int = 14
@@ -365,10 +364,10 @@ class Deck:
 
     # -- inbox -------------------------------------------------------------------------------------------------------
 
-    def actions(self, status: str | None = "pending") -> tuple[views.ActionRow, ...]:
-        """Return questions, oldest first; status None gives all."""
+    def actions(self, status: str | None = "pending", namespace: str | None = None) -> tuple[views.ActionRow, ...]:
+        """Return questions, oldest first; status None gives all, namespace None those of all."""
         with self._reading("runs/read") as reading:
-            return work.actions(reading, status)
+            return work.actions(reading, status, namespace)
 
     def action(self, action_id: str) -> views.ActionView:
         """Return one question with its form; the beginning of an id is enough."""

@@ -20,6 +20,20 @@ from typing import Any, ClassVar
 
 # Line ends and control characters that an input brings along are shown by their escapes: a sentence is one line.
 _VISIBLE = {code: ascii(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)}
+_VISIBLE_ON_A_PAGE = {code: shown for code, shown in _VISIBLE.items() if chr(code) not in "\n\t"}
+
+
+LONGEST_FIELD = 250  # characters
+
+
+def one_line(text: str) -> str:
+    """Return a text with line ends and control characters as visible escapes."""
+    return text.translate(_VISIBLE)
+
+
+def page(text: str) -> str:
+    """Return a text of many lines with every other control character as a visible escape; tabs stay."""
+    return text.translate(_VISIBLE_ON_A_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +55,20 @@ class Fault:
         path = f"{prefix}.{self.field}" if self.field else prefix
         return Fault(path, self.message, self.remedy, self.position, self.code)
 
+    def at_place(self, place: str) -> Fault:
+        """Return the same fault with its field in a place of a file: `a.yaml, document 2 (Flow import), …`."""
+        if not place:
+            return self
+        field = f"{place}, {self.field}" if self.field else place
+        return Fault(field, self.message, self.remedy, self.position, self.code)
+
     def sentence(self) -> str:
         """Return field, fault and remedy as one line for people."""
-        where = f"{self.field}: " if self.field else ""
+        field = self.field if len(self.field) <= LONGEST_FIELD else f"{self.field[:150]}…{self.field[-60:]}"
+        where = f"{field}: " if field else ""
         at = f" (at character {self.position + 1})" if self.position is not None else ""
         said = f"{where}{self.message}{at}" + (f"; {self.remedy}" if self.remedy else "")
-        return said.translate(_VISIBLE)
+        return one_line(said)
 
 
 class TriggerdeckError(Exception):

@@ -1,4 +1,4 @@
-"""Own how numbers read in sentences and columns at every door: counted things, spans of time, sizes."""
+"""Own how numbers and texts read in sentences and columns at every door: counted things, spans, sizes, quotes."""
 
 from __future__ import annotations
 
@@ -36,3 +36,8 @@ def size(octets: float) -> str:
         number /= 1000
         units.pop(0)
     return f"{number:.0f} {units[0]}" if units[0] == "B" or number >= 100 else f"{number:.1f} {units[0]}"
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """Return text in quotes, cut where it is long."""
+    return repr(text if len(text) <= longest else f"{text[:longest]}…")

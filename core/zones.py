@@ -158,9 +158,27 @@ def zone(name: str) -> Zone:
 def unknown_zone(name: object) -> Fault:
     """Return the fault for a name that is no zone, with near names as its remedy."""
     near = near_zones(name) if isinstance(name, str) else ()
+    fixed = _fixed_offset(name) if isinstance(name, str) else ""
+    if fixed:
+        return Fault("timeZone", f"{name!r} is an offset, not a time zone", fixed)
     remedy = f"did you mean {' or '.join(near)}?" if near else "write an IANA name such as Europe/Berlin or UTC"
     shown = repr(name[:60]) if isinstance(name, str) else repr(name)[:60]
     return Fault("timeZone", f"{shown} is not a time zone", remedy)
+
+
+def _fixed_offset(name: str) -> str:
+    """Return the remedy for an offset such as `GMT+2`, `UTC-03:00` or `+02:00`, nothing for any other name.
+
+    The zones of fixed offset count west of Greenwich: two hours ahead of UTC is `Etc/GMT-2`.
+    """
+    match = re.fullmatch(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?(\d\d))?", name.strip(), re.ASCII | re.IGNORECASE)
+    if match is None:
+        return ""
+    sign, hours = ("-" if match[1] == "+" else "+"), int(match[2])
+    fixed = f"Etc/GMT{sign}{hours}" if hours else "UTC"
+    whole = int(match[3] or 0) == 0 and fixed in _known()
+    known = f", or {fixed} for one that never changes its clocks" if whole else ""
+    return f"write a place such as Europe/Berlin{known}"
 
 
 def near_zones(name: str) -> tuple[str, ...]:

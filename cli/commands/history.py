@@ -10,7 +10,7 @@ import click
 from cli.options import argument, common, limit, output
 from cli.render import plain, write
 from cli.render.times import relative, span, utc
-from cli.session import session
+from cli.session import nothing, session
 from core.errors import Fault, Invalid
 from core.views import OccurrenceQuery, OccurrenceRow, OccurrenceView, Outcome, Reason, WhyNot
 
@@ -39,13 +39,18 @@ def occurrences(
     output: str,
 ) -> None:
     """List decisions, newest first: fired, skipped, missed, denied."""
+    start = session().instant(since, "--since", toward="past")
+    end = session().instant(until, "--until", toward="past")
+    if start is not None and end is not None and end <= start:
+        fault = Fault("--until", f"{until} is not later than --since {since}", "choose a later --until")
+        raise Invalid([fault])
     query = OccurrenceQuery(
         trigger=trigger,
         namespace=session().namespace,
         outcome=outcome,
         reason=reason,
-        since=session().instant(since, "--since", toward="past"),
-        until=session().instant(until, "--until", toward="past"),
+        since=start,
+        until=end,
     )
     write.records(
         output,
@@ -53,7 +58,7 @@ def occurrences(
         record=_flat if output == "csv" else plain.occurrence,
         titles=("ID", "NOMINAL (UTC)", "LAG", "TRIGGER", "KIND", "OUTCOME", "REASON", "WORK", "MESSAGE"),
         cells=_cells,
-        empty="no occurrence matches",
+        empty=lambda: nothing("no occurrence matches", trigger),
     )
 
 
@@ -129,7 +134,9 @@ def _why_text(view: OccurrenceView) -> str:
 
 @click.command("why-not")
 @argument("name")
-@click.option("--at", required=True, metavar="T", help="The instant in question, or a distance such as 2h ago as 2h.")
+@click.option(
+    "--at", required=True, metavar="T", help="The instant in question, or a distance back from now such as 2h."
+)
 @output("table", "json", "yaml")
 @common
 def why_not(name: str, at: str, output: str) -> None:

@@ -36,7 +36,7 @@ def actions(action_id: str | None, status: Any, output: str) -> None:
             view = deck.action(action_id)
             write.document(output, view, lambda: describe_action(view, now))
             return
-        rows = deck.actions(status=status)
+        rows = deck.actions(status, session().namespace)
     write.records(
         output,
         rows,

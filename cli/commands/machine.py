@@ -68,9 +68,9 @@ def _event_columns(event: Mapping[str, Any]) -> dict[str, Any]:
 @common
 def schema(kind: str, output: str) -> None:
     """Print the JSON Schema of a kind's manifests, for editors and checks."""
-    from cli.schemas import manifest_schema
+    from core.resources.schema import json_schema
 
-    write.document(output, manifest_schema(kind), lambda: "")
+    write.document(output, json_schema(kind), lambda: "")
 
 
 @click.command()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.documents import read_files, together
+from cli.documents import read_files
 from cli.failures import say, say_error
 from cli.options import KIND, argument, common, output
 from cli.render import write
 from cli.render.plain import plain
+from cli.render.times import relative, utc
 from cli.session import session
-from core.errors import Invalid
-from core.views import Applied, FlowRow, TriggerView
+from core.errors import Invalid, Usage
+from core.views import Applied, FlowRow, TriggerQuery, TriggerRow, TriggerView
 
 if TYPE_CHECKING:
     from core.deck import Deck
@@ -29,7 +30,9 @@ FILES = click.option(
 @FILES
 @argument("files", nargs=-1, required=False, metavar="[FILE]...")
 @click.option("--dry-run", is_flag=True, help="Check and compare everything, store nothing.")
-@click.option("--prune", is_flag=True, help="Also delete what the workspace holds and the files do not.")
+@click.option(
+    "--prune", is_flag=True, help="Also delete what the files leave out, of the kinds and namespaces that they hold."
+)
 @click.option("--confirm-scope", is_flag=True, help="Let enabled Triggers that fired as somebody else fire as you.")
 @output("table", "json", "yaml")
 @common
@@ -38,7 +41,7 @@ def apply(named: Sequence[str], files: Sequence[str], output: str, **flags: bool
     _each_applied(
         (*named, *files),
         output,
-        lambda deck, text, filename: deck.apply(text, filename=filename, **flags),
+        lambda deck, texts: deck.apply(texts, **flags),
         suffix=" (dry run)" if flags["dry_run"] else "",
     )
 
@@ -50,26 +53,28 @@ def apply(named: Sequence[str], files: Sequence[str], output: str, **flags: bool
 @common
 def diff(named: Sequence[str], files: Sequence[str], output: str) -> None:
     """Show what applying manifests would change, field by field."""
-    _each_applied(
-        (*named, *files), output, lambda deck, text, filename: deck.diff(text, filename=filename), details=True
-    )
+    _each_applied((*named, *files), output, lambda deck, texts: deck.diff(texts), details=True)
 
 
 def _each_applied(
     names: Sequence[str],
     output: str,
-    act: Callable[[Deck, str, str], tuple[Applied, ...]],
+    act: Callable[[Deck, Mapping[str, str]], tuple[Applied, ...]],
     *,
     suffix: str = "",
     details: bool = False,
 ) -> None:
-    name, text = together(read_files(names))
+    texts = dict(read_files(names))
     with session().deck() as deck:
-        done = act(deck, text, name)
+        done = act(deck, texts)
     for item in done:
-        for note in item.notes:
-            say(f"note: {item.kind.lower()} {item.namespace}/{item.name}: {note}")
+        _say_notes(item)
     write.document(output, list(done), lambda: "\n".join(_applied_lines(done, suffix, details=details)))
+
+
+def _say_notes(item: Applied) -> None:
+    for note in item.notes:
+        say(f"note: {item.kind.lower()} {item.namespace}/{item.name}: {note}")
 
 
 def _applied_lines(done: Sequence[Applied], suffix: str, *, details: bool) -> list[str]:
@@ -103,11 +108,9 @@ def get(kind: str, name: str | None, output: str) -> None:
             manifests = [deck.manifest(kind, name)] if name else list(deck.manifests(kind, session().namespace))
             _write_manifests(output, manifests, single=name is not None)
         elif kind == "Flow":
-            _write_flows(output, [row for row in deck.flows(session().namespace) if name in {None, row.name}])
+            _write_flows(output, [deck.flow(name).row] if name else deck.flows(session().namespace))
         else:
-            from cli.commands.triggers import write_triggers
-
-            write_triggers(deck, output, name)
+            _write_triggers(output, [deck.trigger(name).row] if name else _all_triggers(deck))
 
 
 def _write_manifests(output: str, manifests: Sequence[dict[str, Any]], *, single: bool) -> None:
@@ -115,6 +118,31 @@ def _write_manifests(output: str, manifests: Sequence[dict[str, Any]], *, single
         click.echo("---\n".join(write.to_yaml(plain(manifest)) for manifest in manifests), nl=False)
     else:
         click.echo(write.to_json(plain(manifests[0] if single else list(manifests))))
+
+
+def _all_triggers(deck: Deck) -> Sequence[TriggerRow]:
+    return deck.triggers(TriggerQuery(sort="name", namespace=session().namespace), limit=None).rows
+
+
+def _write_triggers(output: str, rows: Sequence[TriggerRow]) -> None:
+    now = session().clock.now()
+    write.records(
+        output,
+        rows,
+        record=plain,
+        titles=("NAMESPACE", "NAME", "PHASE", "SCHEDULE", "NEXT (UTC)", "IN", "LAST", "FLOW"),
+        cells=lambda row: (
+            row.namespace,
+            row.name,
+            row.phase,
+            row.words,
+            utc(row.next_due_at),
+            relative(row.next_due_at, now),
+            row.last_outcome,
+            row.flow,
+        ),
+        empty=f"there are no Triggers in {session().place}; see: triggerdeck apply --help",
+    )
 
 
 def _write_flows(output: str, rows: Sequence[FlowRow]) -> None:
@@ -167,6 +195,7 @@ def delete(kind: str, name: str) -> None:
     """Delete a resource; its history stays and is found under its name."""
     with session().deck() as deck:
         done = deck.delete(kind, name)
+    _say_notes(done)
     click.echo("\n".join(_applied_lines([done], "", details=False)))
 
 
@@ -182,7 +211,7 @@ def publish(flow: str, *, activate: bool) -> None:
     click.echo(f"flow {done.namespace}/{done.name} version {done.published_version} {state}")
 
 
-@click.command()
+@click.command(short_help="Open a resource in $EDITOR; what is invalid is opened again, nothing is lost.")
 @argument("kind", type=KIND)
 @argument("name")
 @common
@@ -200,13 +229,19 @@ def edit(kind: str, name: str) -> None:
 def _edit_until_stored(deck: Deck, before: str, stem: str) -> tuple[Applied, ...] | None:
     text = before
     while True:
-        changed = click.edit(text, extension=".yaml", require_save=True)
+        try:
+            changed = click.edit(text, extension=".yaml", require_save=True)
+        except click.ClickException as broken:
+            if text is not before:
+                _keep(text, stem)
+            message = f"the text could not be edited: {broken.format_message()}"
+            raise Usage(message, "set EDITOR to an editor that starts and ends well") from None
         if changed is None and text is not before:
             _keep(text, stem)
         if changed is None or _without_remarks(changed) == before:
             return None
         try:
-            return deck.apply(_without_remarks(changed), filename="the edited text")
+            return deck.apply({"the edited text": _without_remarks(changed)})
         except Invalid as error:
             text = _with_remarks(changed, [fault.sentence() for fault in error.faults])
             _ask_again(error, changed, stem)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import click
 
 from cli.failures import NO, say
-from cli.options import argument, common, exactly_one, output
+from cli.options import argument, check_note, common, exactly_one, output
 from cli.render import write
 from cli.render.plain import plain, spelled
 from cli.session import session
@@ -26,7 +26,7 @@ FIGURES: dict[str, Callable[[float], str]] = {
 }
 
 
-@click.command()
+@click.command(short_help="Prove that nothing was lost or doubled; exit 1 where something is wrong.")
 @click.option("--repair", is_flag=True, help="Put right what is safe to; never decisions, never Work.")
 @output("table", "json", "yaml")
 @common
@@ -59,7 +59,7 @@ def _tell_examination(report: DoctorReport, faults: int, *, repair: bool) -> Non
     say("no fault found" if not faults else f"{counted(faults, 'fault')} found")
 
 
-@click.command()
+@click.command(short_help="Delete old history, by the usual policy or by an age.")
 @click.option("--older-than", "age", metavar="AGE", help="Only keep what is younger: an ISO-8601 duration, P90D.")
 @click.option("--dry-run", is_flag=True, help="Delete nothing; say what would go.")
 @output("table", "json", "yaml")
@@ -102,13 +102,14 @@ def _read_age(text: str) -> timedelta:
 @common
 def backup(file: str, output: str) -> None:
     """Copy the database to a new FILE, checked, while everything goes on; prints its path."""
+    exactly_one([("FILE", file or None)])
     with session().deck() as deck:
         report = deck.backup(file)
     write.document(output, report, lambda: report.path)
     say(f"{size(report.size_bytes)} backed up; put it in place with: triggerdeck restore {report.path}")
 
 
-@click.command()
+@click.command(short_help="Put a backup in the place of the database; a new life begins.")
 @argument("file", required=False)
 @click.option("--in-place", is_flag=True, help="Accept the database as it lies, an older copy of itself.")
 @output("table", "json", "yaml")
@@ -143,7 +144,7 @@ def _tell_restored(report: BackupReport) -> None:
     say("start a worker: triggerdeck worker start")
 
 
-@click.command()
+@click.command(short_help="Move a Trigger's mark back, where a wrong clock took it ahead.")
 @argument("name")
 @click.option("--to", required=True, metavar="T", help="Where it shall stand: an instant, or a distance back from now.")
 @click.option("--note", required=True, metavar="TEXT", help="Why; kept on the audit trail.")
@@ -151,11 +152,11 @@ def _tell_restored(report: BackupReport) -> None:
 @common
 def mark(name: str, to: str, note: str, output: str) -> None:
     """Move a Trigger's mark back, where a wrong clock took it ahead; what lies above it is decided anew."""
-    from cli.commands.triggers import write_effect
     from core.errors import Usage
 
+    check_note(note)
     at = session().instant(to, "--to", toward="past")
     if at is None:
         raise Usage("--to names no instant", "write it as 2026-03-29T02:30:00Z, or now")
     with session().deck() as deck:
-        write_effect(deck.move_mark(name, to=at, note=note), output)
+        write.effect(deck.move_mark(name, to=at, note=note), output)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any, get_args
 
 import click
 
-from cli.commands.triggers import write_effect
 from cli.options import argument, common, limit, output
 from cli.render import plain, write
-from cli.render.describe import describe_work
 from cli.render.times import between, utc
-from cli.session import session
-from core.views import ACTIVE_WORK, LogRow, WorkQuery, WorkRow, WorkStatus, WorkView
+from cli.session import nothing, session
+from core.errors import NotFound, Usage
+from core.views import ACTIVE_WORK, LogRow, WorkQuery, WorkRow, WorkStatus
 
 PAGE = 5000
 
@@ -41,10 +40,11 @@ def work(
     """List Work, newest first, or show one with its steps and questions."""
     if work_id is not None:
         with session().deck() as deck:
-            write_work(deck.work(work_id), output, session().clock.now())
+            write.work(deck.work(work_id), output, session().clock.now())
         return
     query = WorkQuery(
         trigger=trigger,
+        namespace=session().namespace,
         status=status,
         active=True if active else None,
         since=session().instant(since, "--since", toward="past"),
@@ -55,23 +55,8 @@ def work(
         record=plain.work,
         titles=("ID", "TRIGGER", "FLOW", "STATUS", "RESULT", "STEPS", "ATTEMPTS", "STARTED (UTC)", "TOOK", "ERROR"),
         cells=_cells,
-        empty="no Work matches",
+        empty=lambda: nothing("no Work matches", trigger),
     )
-
-
-def write_work(view: WorkView, output: str, now: datetime) -> None:
-    """Write one Work: its record with steps and questions, or a page for people."""
-    record = {
-        **plain.work(view.row),
-        "input": view.input,
-        "runs": plain.plain(view.runs),
-        "steps": plain.plain(view.steps),
-        "actions": plain.plain(view.actions),
-    }
-    if output == "csv":
-        write.records("csv", [view.row], record=plain.work, titles=(), cells=_cells, empty="")
-    else:
-        write.document(output, record, lambda: describe_work(view, now))
 
 
 def _rows(query: WorkQuery, limit: int) -> Iterator[WorkRow]:
@@ -105,25 +90,36 @@ def _cells(row: WorkRow) -> Sequence[object]:
 @argument("work_id", metavar="ID")
 @click.option("-f", "--follow", is_flag=True, help="Go on until the Work has ended.")
 @click.option("--step", metavar="STEP", help="Of this step only.")
-@output("table", "json")
+@output("table", "json", "jsonl")
 @common
 def logs(work_id: str, step: str | None, output: str, *, follow: bool) -> None:
-    """Print what a Work's steps wrote; the first characters of its id are enough."""
-    for row in _log_rows(work_id, follow=follow):
-        if step in {None, row.step_id}:
-            click.echo(_log_text(row) if output == "table" else _log_json(row))
+    """Print what a Work's steps wrote; the first characters of its id are enough.
+
+    json is one array, jsonl one object a line; with --follow lines go out as they come, so that wants jsonl.
+    """
+    if follow and output == "json":
+        raise Usage("an array has no end while the Work runs", "use --follow with -o jsonl, one object a line")
+    rows = _log_rows(work_id, step, follow=follow)
+    if output == "json":
+        write.records("json", rows, record=plain.plain, titles=(), cells=lambda _: (), empty="")
+        return
+    for row in rows:
+        click.echo(_log_text(row) if output == "table" else json.dumps(plain.plain(row), ensure_ascii=False))
 
 
-def _log_rows(work_id: str, *, follow: bool) -> Iterator[LogRow]:
+def _log_rows(work_id: str, step: str | None, *, follow: bool) -> Iterator[LogRow]:
     from cli.waiting import wait_for_change
 
     with session().deck() as deck:
         version, after = deck.data_version(), 0
-        whole_id = deck.work(work_id).row.id
+        view = deck.work(work_id)
+        whole_id, steps = view.row.id, [one.step_id for one in view.steps]
+        if step not in {None, *steps}:
+            raise NotFound(f"Work {whole_id[:8]} has no step {step}", f"its steps are {', '.join(steps)}")
         while True:
             ended = deck.work(whole_id).row.status not in ACTIVE_WORK
             rows = deck.logs(whole_id, after=after, limit=PAGE)
-            yield from rows
+            yield from (row for row in rows if step in {None, row.step_id})
             after = rows[-1].id if rows else after
             if rows:
                 continue
@@ -137,12 +133,6 @@ def _log_text(row: LogRow) -> str:
     return f"{row.at:%H:%M:%S}.{row.at.microsecond // 1000:03} {row.step_id} {mark} {row.text}"
 
 
-def _log_json(row: LogRow) -> str:
-    import json
-
-    return json.dumps(plain.plain(row), ensure_ascii=False)
-
-
 @click.command()
 @argument("work_id", metavar="ID")
 @output("table", "json", "yaml")
@@ -151,7 +141,7 @@ def cancel(work_id: str, output: str) -> None:
     """Ask a Work to stop; what a step has already done outside is not undone."""
     with session().deck() as deck:
         effect = deck.cancel(work_id)
-    write_effect(effect, output)
+    write.effect(effect, output)
 
 
 @click.command()
@@ -162,4 +152,4 @@ def retry(work_id: str, output: str) -> None:
     """Run a Work that failed or was cancelled once more."""
     with session().deck() as deck:
         effect = deck.retry(work_id)
-    write_effect(effect, output)
+    write.effect(effect, output)

@@ -21,7 +21,7 @@ def worker(context: click.Context) -> None:
         context.invoke(run)
 
 
-@worker.command()
+@worker.command(short_help="Run it in the foreground until SIGTERM.")
 @common
 def run() -> int:
     """Run the worker in the foreground until SIGTERM or Ctrl-C, which let running steps end."""
@@ -31,7 +31,7 @@ def run() -> int:
     return run_worker(database_location(session().database))
 
 
-@worker.command()
+@worker.command(short_help="Start it in the background.")
 @common
 def start() -> None:
     """Start the worker in the background, where it outlives this terminal; prints its pid."""
@@ -46,7 +46,7 @@ def start() -> None:
     click.echo(pid)
 
 
-@worker.command()
+@worker.command(short_help="Show who works; exit 1 when nobody does.")
 @output("table", "json", "yaml")
 @common
 def status(output: str) -> int:
@@ -80,7 +80,7 @@ def _record(row: WorkerView) -> dict[str, object]:
     return dict(plain(row))
 
 
-@worker.command()
+@worker.command(short_help="Ask it to end, and wait for that.")
 @common
 def stop() -> int:
     """Ask the worker to end after the steps that run; waits until it has."""

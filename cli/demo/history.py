@@ -104,15 +104,15 @@ async def _two_days(workspace: Workspace, store: Store, deck: Deck, clock: PastC
     runtime = MemoryRuntime()
     execution = Execution(store, clock, runtime, SLOTS)
     past = Past(deck, clock, Pipeline(store, clock), execution, runtime)
-    deck.apply(workspace.manifest("flows.yaml"), filename="flows.yaml")
-    deck.apply(workspace.manifest("calm.yaml"), filename="calm.yaml")
+    deck.apply({"flows.yaml": workspace.manifest("flows.yaml")})
+    deck.apply({"calm.yaml": workspace.manifest("calm.yaml")})
     past.pipeline.reconcile()
     await execution.start()
     for distance, event in STORY:
         await past.until(now - distance)
         event(past)
     await past.until(now - BUSY_SINCE)
-    deck.apply(workspace.manifest("busy.yaml"), filename="busy.yaml")
+    deck.apply({"busy.yaml": workspace.manifest("busy.yaml")})
     await execution.stop()
 
 

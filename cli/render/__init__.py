@@ -1,1 +1,1 @@
-"""Turns the deck's answers into tables, JSON, YAML, CSV and calendar files; pure, no I/O."""
+"""Turns the deck's answers into tables, JSON, YAML, CSV and calendar files; pure, but for `write`, which prints."""

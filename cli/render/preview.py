@@ -32,12 +32,16 @@ def _cells(fire: FireView, now: datetime, *, jitter: bool) -> list[object]:
 def preview_text(preview: SchedulePreview, now: datetime, *, colour: bool = False) -> str:
     """Return words, notes and fires for people."""
     lines = [preview.words, *(f"note: {note}" for note in preview.notes), ""]
-    lines.append(fires_table(preview.fires, now, colour=colour) if preview.fires else "it does not fire")
+    lines.append(fires_table(preview.fires, now, colour=colour) if preview.fires else _silence(preview))
     if preview.exhausted:
         lines.append("there are no more after that" if preview.fires else "")
     if preview.next_transition is not None:
         lines.append(f"the clocks change next at {utc(preview.next_transition)}")
     return "\n".join(line for line in lines if line is not None).rstrip()
+
+
+def _silence(preview: SchedulePreview) -> str:
+    return "it does not fire" if preview.exhausted else "it does not fire in that time"
 
 
 def fire_record(fire: FireView) -> dict[str, Any]:

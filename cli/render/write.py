@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 import click
 
-from cli.render import colours
-from cli.render.plain import plain
+from cli.failures import say
+from cli.render import colours, plain
+from cli.render.describe import describe_work
 from cli.render.table import table
+from core.errors import page
+from core.views import Effect, WorkView
 
 Row = TypeVar("Row")
 
@@ -19,11 +23,11 @@ Row = TypeVar("Row")
 def document(output: str, value: Any, text: Callable[[], str]) -> None:
     """Write one value: `text` makes what people read."""
     if output == "json":
-        click.echo(to_json(plain(value)))
+        click.echo(to_json(plain.plain(value)))
     elif output == "yaml":
-        click.echo(to_yaml(plain(value)), nl=False)
+        click.echo(to_yaml(plain.plain(value)), nl=False)
     else:
-        click.echo(text())
+        click.echo(page(text()))
 
 
 def records(
@@ -33,13 +37,13 @@ def records(
     record: Callable[[Row], Mapping[str, Any]],
     titles: Sequence[str],
     cells: Callable[[Row], Sequence[object]],
-    empty: str,
+    empty: str | Callable[[], str],
 ) -> None:
     """Write rows; JSON and CSV go out while they are read. `empty` tells people that there were none."""
     if output == "json":
         _stream_json(record(row) for row in rows)
     elif output == "yaml":
-        click.echo(to_yaml([plain(record(row)) for row in rows]), nl=False)
+        click.echo(to_yaml([plain.plain(record(row)) for row in rows]), nl=False)
     elif output == "csv":
         _stream_csv(record(row) for row in rows)
     else:
@@ -47,7 +51,29 @@ def records(
         if grid:
             click.echo(table(titles, grid, colour=colours.wanted(sys.stdout)))
         else:
-            click.echo(empty, err=True)
+            say(empty if isinstance(empty, str) else empty())
+
+
+def effect(done: Effect, output: str) -> None:
+    """Write what a command did: sentences for people and the identity of what it made, or the whole as data."""
+    if output != "table":
+        document(output, done, lambda: done.message)
+        return
+    say(done.message)
+    for notice in done.notices:
+        say(f"note: {notice}")
+    if done.work_id:
+        click.echo(done.work_id)
+
+
+def work(view: WorkView, output: str, now: datetime) -> None:
+    """Write one Work: its record with steps and questions, its row as CSV, or a page for people."""
+    row = plain.work(view.row)
+    if output == "csv":
+        records("csv", [row], record=dict, titles=(), cells=lambda _: (), empty="")
+        return
+    parts = {"input": view.input, "runs": view.runs, "steps": view.steps, "actions": view.actions}
+    document(output, {**row, **plain.plain(parts)}, lambda: describe_work(view, now))
 
 
 def to_json(value: Any) -> str:
@@ -56,16 +82,16 @@ def to_json(value: Any) -> str:
 
 
 def to_yaml(value: Any) -> str:
-    """Return a value as YAML in the order of its keys."""
-    import yaml
+    """Return a value as YAML in the order of its keys, as `apply` reads it back: no text becomes a number."""
+    from core.resources.text import write_documents
 
-    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110))
+    return write_documents([value])
 
 
 def _stream_json(rows: Iterator[Mapping[str, Any]]) -> None:
     lead = "[\n"
     for row in rows:
-        sys.stdout.write(f"{lead}  {json.dumps(plain(row), ensure_ascii=False)}")
+        sys.stdout.write(f"{lead}  {json.dumps(plain.plain(row), ensure_ascii=False)}")
         lead = ",\n"
     sys.stdout.write("\n]\n" if lead != "[\n" else "[]\n")
 
@@ -76,7 +102,7 @@ def _stream_csv(rows: Iterator[Mapping[str, Any]]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     titles: list[str] = []
     for row in rows:
-        flat = flatten(plain(row))
+        flat = flatten(plain.plain(row))
         if not titles:
             titles = list(flat)
             writer.writerow(titles)

@@ -72,9 +72,10 @@ def definition_saved(tx: Transaction, scope: Scope, stored: Saved, previous: Sav
     """Keep the Trigger's state true to a definition that was just stored.
 
     A change of the schedule or of `enabled` records what was undecided as `definition_changed` and moves the mark to
-    now; any other change moves nothing.
+    now; any other change moves nothing. A definition that cannot be read is refused as `Invalid`, unless all that was
+    done to it is to disable it.
     """
-    plan = plan_of(scope.workspace_id, stored.uid, stored.generation, stored.definition)
+    plan = _plan_to_follow(scope, stored, previous)
     enabled = bool(stored.definition.get("enabled"))
     old = statements.states_of(tx, [stored.uid]).get(stored.uid)
     if old is not None:
@@ -86,7 +87,7 @@ def definition_saved(tx: Transaction, scope: Scope, stored: Saved, previous: Sav
         mark = _withdraw(tx, old, previous, now).mark
     state = rows.healed(_named(old, scope, stored, plan, enabled=enabled))
     windows = windows_of(tx, [state], now).get(stored.uid, ())
-    fresh = rows.projected(state, plan, mark, windows, now)
+    fresh = rows.projected(state, plan, mark, windows, now) if plan else rows.put_away(state, stored.generation, mark)
     if reruled or toggled:
         statements.set_revision_mark(tx, stored.uid, stored.generation, from_epoch(mark))
     (statements.insert_states if old is None else statements.save_states)(tx, [fresh])
@@ -103,7 +104,17 @@ def deleted(tx: Transaction, scope: Scope, uid: str, now: datetime) -> None:
     tx.changed(scope.workspace_id, "trigger", uid)
 
 
-def _named(old: StateRow | None, scope: Scope, stored: Saved, plan: Plan, *, enabled: bool) -> StateRow:
+def _plan_to_follow(scope: Scope, stored: Saved, previous: Saved | None) -> Plan | None:
+    """Return the plan of a definition that was just stored, None where it is only disabled and cannot be read."""
+    try:
+        return plan_of(scope.workspace_id, stored.uid, stored.generation, stored.definition)
+    except Invalid:
+        if previous is None or stored.definition != {**previous.definition, "enabled": False}:
+            raise
+        return None
+
+
+def _named(old: StateRow | None, scope: Scope, stored: Saved, plan: Plan | None, *, enabled: bool) -> StateRow:
     base = old or StateRow(
         trigger_uid=stored.uid,
         workspace_id=scope.workspace_id,
@@ -113,11 +124,11 @@ def _named(old: StateRow | None, scope: Scope, stored: Saved, plan: Plan, *, ena
         phase="disabled",
         observed_generation=stored.generation,
     )
+    base = replace(base, namespace=stored.namespace, name=stored.name, enabled=enabled)
+    if plan is None:
+        return base
     return replace(
         base,
-        namespace=stored.namespace,
-        name=stored.name,
-        enabled=enabled,
         words=explain(plan.schedule).words,
         flow_namespace=plan.target.namespace,
         flow_name=plan.target.name,
@@ -174,10 +185,11 @@ def disable(tx: Transaction, scope: Scope, namespace: str, name: str, now: datet
     state = _found(tx, scope, namespace, name)
     if not state.enabled:
         return Effect(name, f"{name} is disabled already")
+    unread = _why_unread(tx, state)
     _set_enabled(tx, scope, namespace, name, enabled=False, now=now)
     active = statements.active_work(tx, [state.trigger_uid]).get(state.trigger_uid, [])
     notices = tuple(f"Work {row.work_id[:8]} ({row.status}) goes on; cancel it if it should not" for row in active)
-    return Effect(name, f"{name} is disabled; it does not fire any more", notices)
+    return Effect(name, f"{name} is disabled; it does not fire any more", unread + notices)
 
 
 def pause(
@@ -212,6 +224,18 @@ def resume(tx: Transaction, scope: Scope, namespace: str, name: str, now: dateti
     audit.record(tx, scope, "resume", "Trigger", state.trigger_uid, name)
     following = project(plan.schedule, plan.due_of, epoch_seconds(now)) if plan else None
     return Effect(name, f"{name} is resumed; {_next(from_epoch(following[1]) if following else None)}")
+
+
+def _why_unread(tx: Transaction, state: StateRow) -> tuple[str, ...]:
+    """Return a sentence on a rule that cannot be read, nothing where it can."""
+    row = statements.last_definition(tx, state.trigger_uid)
+    try:
+        if row is not None:
+            read_plan(state.workspace_id, state.trigger_uid, row.generation, row.definition)
+    except Invalid as invalid:
+        since = format_instant(state.mark_at) if state.mark_at else "its last mark"
+        return (f"its definition cannot be read, so what fell due since {since} is not counted: {invalid.sentence()}",)
+    return ()
 
 
 def _found(tx: Transaction, scope: Scope, namespace: str, name: str) -> StateRow:

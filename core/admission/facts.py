@@ -62,6 +62,13 @@ def input_fault(schema: Mapping[str, Any], values: Mapping[str, Any]) -> str:
     return "; ".join(fault.under("input").sentence() for fault in validate_input(schema, values))
 
 
+def given_faults(tx: Transaction, want: Want) -> list[Fault]:
+    """Return every fault of an input that a person just wrote, one by one."""
+    target = resolve_many(tx, {_address(want)})[_address(want)]
+    faults = validate_input(target.input_schema, want.input) if isinstance(target, Resolved) else []
+    return [fault.under("input") for fault in faults]
+
+
 def gather(tx: Transaction, wants: Sequence[Want], inputs: Inputs) -> dict[str, Answer]:
     """Return the answers by Trigger uid, in a constant number of queries."""
     if not wants:

@@ -11,7 +11,8 @@ second, with `Z`. The generation is no part of it, so no edit fires an instant t
     ba3a742a-779f-5a66-9e49-df284c1d71c4
 
 A counted range has the text `<workspace id>/<Trigger uid>/<reason>/<first nominal instant>`, a range that grows with a
-pause `<workspace id>/<Trigger uid>/paused/<window id>`. Manual occurrences have random identities from the clock.
+pause `<workspace id>/<Trigger uid>/paused/<window id>`. Once the mark was moved back by hand, `/<how often>` stands at
+the end of both: what is decided anew is counted anew. Manual occurrences have random identities from the clock.
 """
 
 from __future__ import annotations
@@ -39,14 +40,18 @@ def due_time(schedule: Schedule, workspace_id: str, trigger_uid: str, nominal_s:
     return due_at(key, nominal_s, schedule.jitter_s, schedule.next(nominal_s))
 
 
-def range_id(workspace_id: str, trigger_uid: str, reason: str, first_s: int) -> str:
+def range_id(workspace_id: str, trigger_uid: str, reason: str, first_s: int, mark_moves: int = 0) -> str:
     """Return the identity of a range of nominal times that were decided together, first one in epoch seconds."""
-    return _uuid5(f"{workspace_id}/{trigger_uid}/{reason}/{_instant(first_s)}")
+    return _uuid5(f"{workspace_id}/{trigger_uid}/{reason}/{_instant(first_s)}{_anew(mark_moves)}")
 
 
-def pause_range_id(workspace_id: str, trigger_uid: str, window_id: str) -> str:
+def pause_range_id(workspace_id: str, trigger_uid: str, window_id: str, mark_moves: int = 0) -> str:
     """Return the identity of the range that counts the nominal times of one pause."""
-    return _uuid5(f"{workspace_id}/{trigger_uid}/paused/{window_id}")
+    return _uuid5(f"{workspace_id}/{trigger_uid}/paused/{window_id}{_anew(mark_moves)}")
+
+
+def _anew(mark_moves: int) -> str:
+    return f"/{mark_moves}" if mark_moves else ""
 
 
 def _instant(seconds: int) -> str:

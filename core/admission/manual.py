@@ -11,12 +11,13 @@ from core.access import audit
 from core.access.scope import Scope
 from core.admission import rows
 from core.admission.decide import Candidate, Verdict, admit
-from core.admission.facts import Answer, Inputs, Want, gather
+from core.admission.facts import Answer, Inputs, Want, gather, given_faults
 from core.admission.plan import Plan, read_plan
 from core.admission.windows import windows_of
 from core.clock import epoch_seconds, format_instant, from_epoch
-from core.errors import Fault, Invalid, NotFound, Precondition
+from core.errors import Invalid, Precondition
 from core.failpoints import reach
+from core.resources.reading import not_found
 from core.storage import admission as statements
 from core.storage.admission import StateRow, Subject
 from core.storage.store import Transaction
@@ -40,7 +41,7 @@ def run_now(
     given = plan.input if values is None else values
     want = Want(scope.workspace_id, scope.principal_id, state.trigger_uid, plan.generation, plan.target, given)
     answer = gather(tx, [want], Inputs())[state.trigger_uid]
-    _refuse_given(answer, values)
+    _refuse_given(tx, want, answer, given=values is not None)
     verdict = admit(_candidate(now), plan.policy, answer.facts)
     identity = _write(tx, subject, plan, answer, values=given, verdict=verdict, now=now)
     detail = {"occurrence": identity, "reason": verdict.reason}
@@ -52,11 +53,10 @@ def run_now(
 
 
 def named_state(tx: Transaction, workspace_id: str, namespace: str, name: str) -> StateRow:
-    """Return the state of the Trigger with this name; raise `NotFound` where there is none."""
+    """Return the state of the Trigger with this name; raise NotFound, with the name that was probably meant."""
     state = statements.state_named(tx, workspace_id, namespace, name)
     if state is None:
-        remedy = "list the Triggers to see their names"
-        raise NotFound(f"there is no Trigger {name} in namespace {namespace}", remedy)
+        raise not_found(tx, workspace_id, "Trigger", namespace, name)
     return state
 
 
@@ -79,11 +79,11 @@ def _candidate(now: datetime) -> Candidate:
     return Candidate(at, at, "manual", 1, at, at)
 
 
-def _refuse_given(answer: Answer, values: Mapping[str, Any] | None) -> None:
+def _refuse_given(tx: Transaction, want: Want, answer: Answer, *, given: bool) -> None:
     """Refuse an input that a person just wrote; a faulty input of the definition is recorded instead."""
     refusal = answer.facts.refusal
-    if values is not None and refusal is not None and refusal.reason == "input_invalid":
-        raise Invalid([Fault("", refusal.message, "correct the input", code="input_invalid")])
+    if given and refusal is not None and refusal.reason == "input_invalid":
+        raise Invalid(given_faults(tx, want))
 
 
 def _write(

@@ -1,8 +1,9 @@
 """Moves a mark back: the one thing that may, by hand, with a reason, on the audit trail.
 
 It is for a mark that lies ahead because the clock did. What lies above the new mark is decided as if for the first
-time; an instant that has its own row keeps it, so that none gets a second Work. Times that were counted in a range may
-then be in the history twice; so the checker counts on from the newest time that was decided before the move.
+time; an instant that has its own row keeps it, so that none gets a second Work. Times that were counted in a range are
+counted in a new one, so they may be in the history twice; the checker counts on from the newest time that was decided
+before the move.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from core.access.scope import Scope
 from core.admission import rows
 from core.admission.manual import named_state
 from core.admission.plan import Plan, Plans
-from core.admission.recovery import plan_for
+from core.admission.recovery import plan_for, rebase
 from core.admission.windows import windows_of
 from core.clock import epoch_seconds, format_instant, from_epoch
 from core.errors import Fault, Invalid, Precondition
@@ -43,8 +44,8 @@ def move_mark(
         stands = "is not set" if state.mark_at is None else f"stands at {format_instant(state.mark_at)}"
         message = f"the mark of {name} {stands}, so it cannot move back to {format_instant(mark)}"
         raise Precondition(message, "name an earlier instant; only decisions move a mark ahead")
-    plan = _plan(tx, state)
-    moved = _moved(tx, state, plan, mark, now)
+    plan, principal_id = _plan(tx, state)
+    moved = _moved(tx, rebase(tx, state, plan, principal_id, now), plan, mark, now)
     statements.save_states(tx, [moved])
     marks.lower_revisions(tx, state.trigger_uid, mark)
     tx.changed(state.workspace_id, "trigger", state.trigger_uid)
@@ -65,13 +66,15 @@ def _check(to: datetime, note: str) -> None:
         raise Invalid(faults)
 
 
-def _plan(tx: Transaction, state: StateRow) -> Plan | None:
+def _plan(tx: Transaction, state: StateRow) -> tuple[Plan | None, str]:
+    """Return the Trigger's plan, None where it cannot be read, and under whom it fires."""
     row = statements.definitions(tx, [state.trigger_uid]).get(state.trigger_uid)
-    return None if row is None else plan_for(Plans(), state.workspace_id, row)
+    return (None, "") if row is None else (plan_for(Plans(), state.workspace_id, row), row.principal_id)
 
 
 def _moved(tx: Transaction, state: StateRow, plan: Plan | None, mark: datetime, now: datetime) -> StateRow:
     """Return the state with its mark moved; one that cannot be evaluated waits for the worker's next look."""
+    state = replace(state, mark_moves=state.mark_moves + 1)
     newest = vitals.newest_decision(tx, state.trigger_uid)
     if newest is not None and newest > mark:
         state = replace(state, decided_from=max(newest, state.decided_from or newest))

@@ -152,11 +152,15 @@ class Pipeline:
         return bool(due)
 
     def _postpone(self, state: StateRow, error: Exception, now: datetime, tally: _Tally) -> None:
-        """Let a poisonous Trigger wait; its mark stays, so nothing of it is lost."""
+        """Let a poisonous Trigger wait; its mark stays, so nothing of it is lost.
+
+        One that somebody changed meanwhile is not as it was seen: it keeps the change, and the next pass looks again.
+        """
         message = f"{type(error).__name__}: {error}".splitlines()[0][:500]
-        ill = backed_off(ailing(state, "internal_error", message, now), now)
         with self._store.write() as tx:
-            statements.save_states(tx, [ill])
+            if statements.states_of(tx, [state.trigger_uid]).get(state.trigger_uid) != state:
+                return
+            statements.save_states(tx, [backed_off(ailing(state, "internal_error", message, now), now)])
             tx.changed(state.workspace_id, "trigger", state.trigger_uid)
             reach("admission.postponing")
         reach("admission.postponed")

@@ -13,7 +13,7 @@ from core import zones
 from core.admission.decide import Policy
 from core.admission.identity import due_time
 from core.errors import Fault, Invalid
-from core.resources.trigger import parse_trigger
+from core.resources.trigger import TriggerDefinition, parse_trigger
 from core.triggers import EVALUATOR_VERSION, Schedule, known_schedule
 
 KEPT_PLANS = 20_000
@@ -105,7 +105,7 @@ def read_plan(workspace_id: str, uid: str, generation: int, definition: str) -> 
 
 def plan_of(workspace_id: str, uid: str, generation: int, definition: Mapping[str, Any]) -> Plan:
     """Return the plan that a definition says; raise `Invalid` with every fault found."""
-    trigger = parse_trigger(definition)
+    trigger = _read(definition)
     flow = trigger.target.flow
     return Plan(
         workspace_id=workspace_id,
@@ -122,6 +122,13 @@ def plan_of(workspace_id: str, uid: str, generation: int, definition: Mapping[st
         input=trigger.input,
         title=trigger.display_name or "",
     )
+
+
+def _read(definition: Mapping[str, Any]) -> TriggerDefinition:
+    try:
+        return parse_trigger(definition)
+    except Invalid as broken:
+        raise broken.under("definition") from None
 
 
 def _schedule(rule: Mapping[str, Any]) -> Schedule:

@@ -63,9 +63,9 @@ def range_row(subject: Subject, part: Range, moment: Moment) -> Row:
     """Return the one row of many nominal times that were decided together."""
     state, last = subject.state, from_epoch(part.last)
     if part.window_id is None:
-        identity = range_id(state.workspace_id, state.trigger_uid, part.reason, part.first)
+        identity = range_id(state.workspace_id, state.trigger_uid, part.reason, part.first, state.mark_moves)
     else:
-        identity = pause_range_id(state.workspace_id, state.trigger_uid, part.window_id)
+        identity = pause_range_id(state.workspace_id, state.trigger_uid, part.window_id, state.mark_moves)
     return _occurrence(subject, identity, "scheduled", moment) | {
         "at": last,
         "outcome": "skipped",
@@ -184,6 +184,26 @@ def projected(
         time_zone=plan.time_zone,
         retry_at=None,
         **also,
+    )
+
+
+def put_away(state: StateRow, generation: int, mark_s: int) -> StateRow:
+    """Return the state of a Trigger that is disabled while its definition cannot be read.
+
+    The wall time of its last mark stays, and the zone data that it was set under: enabling goes by them. What fell due
+    before cannot be counted, so it cannot be checked either.
+    """
+    mark = from_epoch(mark_s)
+    return replace(
+        state,
+        phase="disabled",
+        observed_generation=generation,
+        mark_at=mark,
+        decided_from=mark,
+        next_nominal_at=None,
+        next_due_at=None,
+        fingerprint=unprojected(state.fingerprint),
+        retry_at=None,
     )
 
 

@@ -31,6 +31,7 @@ from core.flows.steps import (
     Step,
     Wait,
 )
+from core.words import shown
 
 STEP_LIMIT = 100
 STEP_ID = re.compile(r"^[a-z][a-z0-9_]{0,62}$")
@@ -85,7 +86,8 @@ def _steps(fields: Fields) -> tuple[Step, ...]:
     value = fields.take("steps")
     if not isinstance(value, list) or not 1 <= len(value) <= STEP_LIMIT:
         what = f"{len(value)} steps" if isinstance(value, list) else kind_of(value)
-        fields.fault("steps", f"must be a list of 1 to {STEP_LIMIT} steps, not {what}", "write - id: name")
+        remedy = "make two Flows of it" if isinstance(value, list) and value else "write - id: name"
+        fields.fault("steps", f"must be a list of 1 to {STEP_LIMIT} steps, not {what}", remedy)
         return ()
     ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in value]
     everything = frozenset(name for name in ids if isinstance(name, str))
@@ -117,9 +119,9 @@ def _step(fields: Fields) -> Step | None:
 def _step_id(fields: Fields) -> str:
     step_id = fields.text("id", required=True, longest=63)
     if step_id and not STEP_ID.match(step_id):
-        fields.fault("id", f"{step_id!r} is not a step name", "use a-z, 0-9 and _, starting with a letter")
+        fields.fault("id", f"{shown(step_id)} is not a step name", "use a-z, 0-9 and _, starting with a letter")
     if step_id in fields.scope.earlier:
-        fields.fault("id", f"{step_id!r} is used by an earlier step as well", "each step has a name of its own")
+        fields.fault("id", f"{shown(step_id)} is used by an earlier step as well", "each step has a name of its own")
     return step_id
 
 
@@ -127,8 +129,8 @@ def _action(fields: Fields) -> Action | None:
     written = [kind for kind in STEP_KINDS if fields.has(kind)]
     fields.known.extend(STEP_KINDS)
     if len(written) != 1:
-        found = " and ".join(written) or "none of them"
-        fields.fault("", f"must have exactly one of {', '.join(STEP_KINDS)}, not {found}", "make a step of each")
+        found, remedy = (" and ".join(written), "make a step of each") if written else ("none of them", "add one")
+        fields.fault("", f"must have exactly one of {', '.join(STEP_KINDS)}, not {found}", remedy)
     actions = [READERS[kind](fields.inner(kind)) for kind in written]
     return actions[0] if len(actions) == 1 else None
 
@@ -200,7 +202,7 @@ def _http(fields: Fields) -> Http:
     method = fields.choice("method", METHODS, "GET")
     url = fields.template("url", required=True)
     if url and "{{" not in url.split("/", 3)[0] and not re.match(r"^https?://[^/]", url):
-        fields.fault("url", f"{url!r} is not an http or https address", "write it like https://host/path")
+        fields.fault("url", f"{shown(url)} is not an http or https address", "write it like https://host/path")
     body = fields.template("body", longest=65_536) if fields.has("body") else fields.take("body")
     content = fields.take("json")
     fields.check("json", content)
@@ -238,7 +240,7 @@ def _python(fields: Fields) -> Python:
     name = fields.text("callable", required=True, longest=300)
     if name and not CALLABLE.match(name):
         remedy = "write package.module:function"
-        fields.fault("callable", f"{name!r} does not name a function of a module", remedy)
+        fields.fault("callable", f"{shown(name)} does not name a function of a module", remedy)
     args = fields.take("args")
     if args is not None and not isinstance(args, list | Mapping):
         fields.fault("args", f"must be a list or a mapping of arguments, not {kind_of(args)}", "write [1, two]")
@@ -316,11 +318,9 @@ def parse_instant(text: object) -> datetime:
     try:
         instant = datetime.fromisoformat(str(text).strip())
     except ValueError:
-        raise ValueError(
-            f"{text!r} is not an instant such as 2026-03-29T02:30:00+02:00, nor {{{{ an expression }}}}"
-        ) from None
+        raise ValueError(f"{shown(str(text))} is not an instant, nor {{{{ an expression }}}}") from None
     if instant.tzinfo is None:
-        raise ValueError(f"{text!r} has no offset; end it with Z or an offset such as +02:00")
+        raise ValueError(f"{shown(str(text))} has no offset")
     return instant
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from core.triggers.durations import is_duration, measure
+from core.words import shown
 
 LONGEST = timedelta(days=3660)
 
@@ -18,7 +19,7 @@ def parse_duration(text: object) -> timedelta:
     if not isinstance(text, str):
         raise ValueError(f"must be an ISO-8601 duration as text, not {type(text).__name__}")  # noqa: TRY004 - every bad text is one kind of error
     if not is_duration(text.strip()):
-        raise ValueError(f"{text!r} is not an ISO-8601 duration such as PT30S, PT5M or P1D")
+        raise ValueError(f"{shown(text)} is not an ISO-8601 duration")
     try:
         measured = measure(text.strip())
         length = measured.days + measured.clock
@@ -26,9 +27,9 @@ def parse_duration(text: object) -> timedelta:
         length = timedelta.max
     else:
         if measured.months:
-            raise ValueError(f"{text!r} counts months or years, which have no fixed length; say days or hours")
+            raise ValueError(f"{shown(text)} counts months or years, which have no fixed length; say days or hours")
     if length <= timedelta(0):
-        raise ValueError(f"{text!r} must be longer than zero")
+        raise ValueError(f"{shown(text)} must be longer than zero")
     if length > LONGEST:
-        raise ValueError(f"{text!r} is longer than ten years")
+        raise ValueError(f"{shown(text)} is longer than ten years")
     return length

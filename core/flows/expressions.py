@@ -21,6 +21,8 @@ from jinja2.runtime import Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.tests import TESTS
 
+from core.words import shown
+
 TEXT_LIMIT = 262_144
 SOURCE_LIMIT = 65_536
 NAMES = frozenset({"input", "occurrence", "steps"})
@@ -188,7 +190,7 @@ def _depth(node: nodes.Node, limit: int = DEPTH_LIMIT + 1) -> int:
 def _references(tree: nodes.Template) -> frozenset[str]:
     for name in tree.find_all(nodes.Name):
         if name.name not in NAMES:
-            raise ExpressionError(f"{name.name!r} is not known here; there are input, occurrence and steps")
+            raise ExpressionError(f"{shown(name.name)} is not known here; there are input, occurrence and steps")
     found = set()
     for node in tree.find_all((nodes.Getattr, nodes.Getitem)):
         if (

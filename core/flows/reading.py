@@ -10,6 +10,7 @@ from typing import Any
 
 from core.errors import Fault
 from core.flows.durations import parse_duration
+from core.words import shown
 
 SECRET_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$")
 
@@ -80,7 +81,7 @@ class Fields:
             return default
         if value not in allowed:
             remedy = near(str(value), allowed) or f"write {allowed[0]}, for instance"
-            self.fault(name, f"must be one of {', '.join(allowed)}, not {str(value)[:60]!r}", remedy)
+            self.fault(name, f"must be one of {', '.join(allowed)}, not {shown(str(value))}", remedy)
             return default
         return str(value)
 
@@ -177,12 +178,12 @@ class Fields:
             if step in self.scope.earlier:
                 continue
             if step in self.scope.everything:
-                message = f"refers to step {step!r}, which does not come earlier"
+                message = f"refers to step {shown(step)}, which does not come earlier"
                 self.fault(name, message, "move that step up, or this one down", code="expression_invalid")
             else:
                 self.fault(
                     name,
-                    f"refers to a step {step!r} that does not exist",
+                    f"refers to a step {shown(step)} that does not exist",
                     near(step, tuple(self.scope.earlier)) or "name a step that comes earlier",
                     code="expression_invalid",
                 )
@@ -196,10 +197,10 @@ def is_one_line(text: str) -> bool:
     return _BREAKS.search(text) is None
 
 
-def near(word: str, known: Sequence[str]) -> str:
+def near(word: str, known: Sequence[str], *, cutoff: float = 0.6) -> str:
     """Return "did you mean …" for the closest known word, or nothing."""
     folded = {name.lower(): name for name in known}
-    match = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
+    match = difflib.get_close_matches(word.lower()[:100], folded, n=1, cutoff=cutoff)
     return f"did you mean {folded[match[0]]}?" if match else ""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.admission.identity import due_time
 from core.clock import epoch_seconds, from_epoch
-from core.errors import Invalid
+from core.errors import Fault, Invalid, ScheduleInvalid
 from core.triggers import Fire, Schedule, explain, fire_notes, known_schedule, parse_schedule, preview
 from core.views import FireChange, FireView, SchedulePreview
 
@@ -19,7 +19,17 @@ _MOVED_WITHIN_S = 86_400
 
 def schedule_of(definition: Mapping[str, Any]) -> Schedule:
     """Return the schedule of a Trigger's definition; raise `ScheduleInvalid` where it says nothing."""
-    return known_schedule(definition["source"]["schedule"])
+    rule = rule_of(definition)
+    if not rule:
+        raise ScheduleInvalid([Fault("schedule", "cannot be read", "apply the Trigger again")])
+    return known_schedule(rule)
+
+
+def rule_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schedule as a Trigger's definition spells it, nothing where it holds none."""
+    source = definition.get("source")
+    rule = source.get("schedule") if isinstance(source, Mapping) else None
+    return rule if isinstance(rule, Mapping) else {}
 
 
 def preview_rule(

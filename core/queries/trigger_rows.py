@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.clock import epoch_seconds
 from core.errors import Invalid
 from core.queries.schedules import next_note, schedule_of
@@ -36,10 +38,11 @@ def row_of(record: TriggerRecord) -> TriggerRow:
 
 
 def _flow(record: TriggerRecord) -> str:
-    target = (record.definition.get("target") or {}).get("flow") or {}
+    target = record.definition.get("target")
+    flow = target.get("flow") if isinstance(target, Mapping) else None
     elsewhere = record.flow_namespace != record.namespace
     name = f"{record.flow_namespace}/{record.flow_name}" if elsewhere else record.flow_name
-    version = target.get("version")
+    version = flow.get("version") if isinstance(flow, Mapping) else None
     return f"{name}@{version}" if version is not None else name
 
 

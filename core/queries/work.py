@@ -58,9 +58,9 @@ def logs(reading: Reading, given: str, *, after: int, limit: int) -> tuple[LogRo
     return tuple(read_machinery.log_lines(reading.tx, find(reading, given).id, after=after, limit=limit))
 
 
-def actions(reading: Reading, status: str | None) -> tuple[ActionRow, ...]:
-    """Return questions, oldest first; None gives every status."""
-    return tuple(read_machinery.actions(reading.tx, reading.workspace_id, status=status))
+def actions(reading: Reading, status: str | None, namespace: str | None = None) -> tuple[ActionRow, ...]:
+    """Return questions, oldest first; None gives every status, and those of every namespace."""
+    return tuple(read_machinery.actions(reading.tx, reading.workspace_id, status=status, namespace=namespace))
 
 
 def action(reading: Reading, given: str) -> ActionView:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -11,7 +13,8 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from core.errors import Fault, Invalid
-from core.resources.names import did_you_mean, kind_of, shown
+from core.resources.names import did_you_mean, kind_of
+from core.words import shown
 
 
 class Part(BaseModel):
@@ -29,17 +32,20 @@ class Part(BaseModel):
 Checked = TypeVar("Checked", bound=BaseModel)
 
 
-def check(model: type[Checked], value: object) -> Checked:
-    """Return the value as a model; raises Invalid with every fault, fields relative to the value."""
+def check(model: type[Checked], value: object, *, later: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Checked:
+    """Return the value as a model; raises Invalid with every fault, fields relative to the value.
+
+    `later` names by field the words that its type knows and that are not taken yet: no remedy offers them.
+    """
     if not isinstance(value, Mapping):
         raise Invalid([Fault("", f"must be a mapping, not {kind_of(value)}", "write name: value")])
     try:
         return model.model_validate(dict(value))
     except ValidationError as error:
-        raise Invalid(_fault(model, details) for details in error.errors(include_url=False)) from None
+        raise Invalid(_fault(model, details, later) for details in error.errors(include_url=False)) from None
 
 
-def _fault(model: type[BaseModel], details: ErrorDetails) -> Fault:
+def _fault(model: type[BaseModel], details: ErrorDetails, later: Mapping[str, Sequence[str]]) -> Fault:
     field = _path(details["loc"])
     kind, given = details["type"], details.get("input")
     context = details.get("ctx", {})
@@ -47,6 +53,8 @@ def _fault(model: type[BaseModel], details: ErrorDetails) -> Fault:
         word = details["loc"][-1]
         known = _fields_at(model, details["loc"][:-1])
         return Fault(field, "is not a field here", did_you_mean(word, known))
+    if kind == "literal_error":
+        return _choice(field, given, [word for word in _expected(context) if word not in later.get(field, ())])
     say = _SENTENCES.get(kind)
     if say is not None:
         return Fault(field, *say(given, context))
@@ -83,9 +91,15 @@ def _wrong(expected: str, remedy: str) -> Sentence:
     return lambda given, _: (f"must be {expected}, not {kind_of(given)}", remedy)
 
 
-def _choice(given: Any, context: Mapping[str, Any]) -> tuple[str, str]:
+def _expected(context: Mapping[str, Any]) -> list[str]:
+    """Return the words that pydantic names: `'skip', 'fireOnce' or 'catchUp'`."""
+    return re.findall(r"'([^']*)'", str(context.get("expected", "")))
+
+
+def _choice(field: str, given: Any, words: Sequence[str]) -> Fault:
     what = shown(given) if isinstance(given, str) else kind_of(given)
-    return f"{what} is not one of its values", f"write {str(context.get('expected', '')).replace(chr(39), '')}"
+    choose = f"write {', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else f"write {words[0]}"
+    return Fault(field, f"{what} is not one of its values", did_you_mean(given, words, choose))
 
 
 def _text(given: Any, _: Mapping[str, Any]) -> tuple[str, str]:
@@ -115,6 +129,5 @@ _SENTENCES: Final[dict[str, Sentence]] = {
     "model_type": _wrong("a mapping", "write name: value"),
     "model_attributes_type": _wrong("a mapping", "write name: value"),
     "list_type": _wrong("a list", "write [one, two]"),
-    "literal_error": _choice,
     "value_error": _own,
 }

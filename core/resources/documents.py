@@ -19,7 +19,7 @@ DEFAULT_NAMESPACE: Final = "default"
 class Document:
     """One resource as its file says it: defaults not expanded, order and spelling kept, server-owned fields left out.
 
-    `number` counts the file's documents from 1; `notes` are sentences for whoever applies it.
+    `place` says where it stands in its file, `notes` are sentences for whoever applies it.
     """
 
     kind: Kind
@@ -30,7 +30,7 @@ class Document:
     annotations: Mapping[str, str] = field(default_factory=dict)
     etag: str | None = None
     notes: tuple[str, ...] = ()
-    number: int = 1
+    place: str = field(default="", compare=False)
 
     @property
     def label(self) -> str:

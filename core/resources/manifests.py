@@ -6,11 +6,12 @@ a time has passed and whether somebody else saved first is for `core.resources.s
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from core.errors import Fault, Invalid
+from core.flows.schema import keyword_faults
 from core.resources.credentials import credential_faults
 from core.resources.documents import API_VERSION, DEFAULT_NAMESPACE, KINDS, Document
 from core.resources.names import (
@@ -19,13 +20,16 @@ from core.resources.names import (
     kind_of,
     name_faults,
     namespace_faults,
-    shown,
     tags_faults,
 )
 from core.resources.text import Raw, decode, read_documents, write_documents
 from core.resources.trigger import trigger_faults
+from core.words import shown
 
-__all__ = ["Document", "decode", "parse_document", "parse_documents", "write_documents"]
+__all__ = ["Document", "File", "decode", "parse_document", "parse_documents", "parse_file", "write_documents"]
+
+Texts = str | Mapping[str, str]
+"""One text, or several by the name of their file."""
 
 _ENVELOPE: Final = ("apiVersion", "kind", "metadata", "definition")
 _METADATA: Final = ("namespace", "name", "tags", "annotations", "eTag")
@@ -34,26 +38,52 @@ _SERVER_ENVELOPE: Final = ("status",)
 _SERVER_DEFINITION: Final = ("executionScope",)
 
 
-def parse_documents(text: str, *, filename: str = "", namespace: str = DEFAULT_NAMESPACE) -> tuple[Document, ...]:
+@dataclass(frozen=True, slots=True)
+class File:
+    """The sound Documents of a file and every fault of the others; `hides_flows` where one of those may be a Flow."""
+
+    documents: tuple[Document, ...]
+    faults: tuple[Fault, ...] = ()
+    hides_flows: bool = False
+
+
+def parse_documents(text: Texts, *, namespace: str = DEFAULT_NAMESPACE) -> tuple[Document, ...]:
     """Return the Documents of YAML or JSON text; `namespace` is for those that name none.
 
-    Raises Invalid with all faults; where there is more than one document each field says which it stands in.
+    Raises Invalid with all faults; where there is more than one file or document each field says which it stands in.
     """
-    raws = read_documents(text)
-    many = len(raws) > 1
+    file = parse_file(text, namespace=namespace)
+    if file.faults:
+        raise Invalid(file.faults)
+    return file.documents
+
+
+def parse_file(text: Texts, *, namespace: str = DEFAULT_NAMESPACE) -> File:
+    """Return what a text, or several, hold; raises Invalid where nothing of it is sound."""
+    texts = {"": text} if isinstance(text, str) else text
     documents: list[Document] = []
     faults: list[Fault] = []
-    for raw in raws:
+    hides_flows = False
+    for place, raw in _places(texts):
         document, found = _read(raw, namespace)
-        faults += [_placed(fault, raw, many=many, filename=filename) for fault in found]
-        documents += [document] if document else []
+        faults += [fault.at_place(place) for fault in found]
+        hides_flows |= bool(found) and _kind(raw) != "Trigger"
+        documents += [replace(document, place=place)] if document else []
     faults += namespace_faults("namespace", namespace)
-    if not raws:
-        faults.append(Fault(filename, "holds no document", "write apiVersion, kind, metadata and definition"))
+    if not documents and not faults:
+        faults.append(Fault(", ".join(texts), "holds no document", "write apiVersion, kind, metadata and definition"))
     faults += _doubles(documents)
-    if faults:
+    if faults and not documents:
         raise Invalid(faults)
-    return tuple(documents)
+    return File(tuple(documents), tuple(faults), hides_flows=hides_flows)
+
+
+def _places(texts: Mapping[str, str]) -> Iterator[tuple[str, Raw]]:
+    """Yield every document with where it stands: its file's name, and its number where the file holds several."""
+    for filename, text in texts.items():
+        raws = read_documents(text)
+        for raw in raws:
+            yield ", ".join(filter(None, [filename, _label(raw) if len(raws) > 1 else ""])), raw
 
 
 def parse_document(value: Mapping[str, Any], *, namespace: str = DEFAULT_NAMESPACE) -> Document:
@@ -64,12 +94,8 @@ def parse_document(value: Mapping[str, Any], *, namespace: str = DEFAULT_NAMESPA
     return document
 
 
-def _placed(fault: Fault, raw: Raw, *, many: bool, filename: str) -> Fault:
-    place = ", ".join([*([filename] if filename else []), *([_label(raw)] if many else [])])
-    if not place:
-        return fault
-    field = f"{place}, {fault.field}" if fault.field else place
-    return Fault(field, fault.message, fault.remedy, fault.position, fault.code)
+def _kind(raw: Raw) -> object:
+    return raw.value.get("kind") if isinstance(raw.value, Mapping) else None
 
 
 def _label(raw: Raw) -> str:
@@ -80,13 +106,15 @@ def _label(raw: Raw) -> str:
     return f"document {raw.number}" + (f" ({' '.join(words)})" if words else f" (line {raw.line})")
 
 
-def _doubles(documents: list[Document]) -> list[Fault]:
-    counts = Counter(document.key for document in documents)
-    return [
-        Fault("metadata.name", f"{kind} {namespace}/{name} stands {count} times in the file", "keep one of them")
-        for (kind, namespace, name), count in counts.items()
-        if count > 1
-    ]
+def _doubles(documents: Sequence[Document]) -> Iterator[Fault]:
+    """Yield a fault for each Document whose resource stands in an earlier one."""
+    first: dict[tuple[str, str, str], Document] = {}
+    for document in documents:
+        known = first.setdefault(document.key, document)
+        if known is not document:
+            what = f"{document.kind} {document.namespace}/{document.name}"
+            fault = Fault("metadata.name", f"{what} stands already in {known.place}", "keep one of them")
+            yield fault.at_place(document.place)
 
 
 # -- one document -------------------------------------------------------------------------------------------------
@@ -107,11 +135,11 @@ def _read(raw: Raw, namespace: str) -> tuple[Document | None, list[Fault]]:
     ]
     if faults or not isinstance(metadata, Mapping) or not isinstance(definition, Mapping):
         return None, faults
-    return _document(value, metadata, definition, raw.number, namespace), []
+    return _document(value, metadata, definition, namespace), []
 
 
 def _document(
-    value: Mapping[str, Any], metadata: Mapping[str, Any], definition: Mapping[str, Any], number: int, namespace: str
+    value: Mapping[str, Any], metadata: Mapping[str, Any], definition: Mapping[str, Any], namespace: str
 ) -> Document:
     return Document(
         kind=value["kind"],
@@ -122,7 +150,6 @@ def _document(
         annotations=dict(metadata.get("annotations") or {}),
         etag=metadata.get("eTag"),
         notes=_notes(value, metadata, definition),
-        number=number,
     )
 
 
@@ -201,11 +228,22 @@ def _definition_faults(kind: object, definition: Mapping[str, Any]) -> list[Faul
 def _flow_faults(definition: Mapping[str, Any]) -> list[Fault]:
     from core.flows.definition import parse_flow
 
+    faults = [fault for field, schema in _schemas(definition) for fault in keyword_faults(schema, field)]
     try:
         parse_flow(definition)
     except Invalid as invalid:
-        return list(invalid.faults)
-    return []
+        return [*invalid.faults, *faults]
+    return faults
+
+
+def _schemas(definition: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield the JSON Schemas of a Flow, each with its field."""
+    yield "inputSchema", definition.get("inputSchema")
+    steps = definition.get("steps")
+    for place, step in enumerate(steps if isinstance(steps, list) else ()):
+        ask = step.get("ask") if isinstance(step, Mapping) else None
+        if isinstance(ask, Mapping):
+            yield f"steps[{place}].ask.schema", ask.get("schema")
 
 
 def _unknown(value: Mapping[str, Any], known: tuple[str, ...], prefix: str, what: str) -> list[Fault]:

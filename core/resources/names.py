@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from core.errors import Fault
+from core.words import shown
 
 NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 NAMESPACE: Final = re.compile(r"[a-z0-9.-]{1,128}", re.ASCII)
@@ -103,8 +104,3 @@ def _annotation_faults(field: str, key: str, text: object) -> list[Fault]:
 def _not_text(field: str, value: object) -> Fault:
     remedy = "write one" if value is None else "put it in quotes"
     return Fault(field, f"must be text, not {kind_of(value)}", remedy)
-
-
-def shown(text: str, longest: int = 60) -> str:
-    """Return text in quotes, cut where it is long."""
-    return repr(text if len(text) <= longest else f"{text[:longest]}…")

@@ -63,9 +63,9 @@ def stored_of(row: ResourceRow) -> Stored:
     )
 
 
-def not_found(tx: Transaction, scope: Scope, kind: str, namespace: str, name: str) -> NotFound:
+def not_found(tx: Transaction, workspace_id: str, kind: str, namespace: str, name: str) -> NotFound:
     """Return the refusal for a name that is not there, with the one that was probably meant."""
-    known = statements.names(tx, scope.workspace_id, kind_named(kind))
+    known = statements.names(tx, workspace_id, kind_named(kind))
     elsewhere = sorted(place for place, other in known if other == name)
     match = near(name, [other for place, other in known if place == namespace])
     remedy = f"did you mean {match}?" if match else "list them to see what there is"

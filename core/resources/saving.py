@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
 from core.access import audit
 from core.access.scope import Scope
-from core.errors import Fault, Invalid, Precondition, StaleETag
+from core.errors import Invalid, Precondition, StaleETag
 from core.resources import publication
 from core.resources.diffs import changes
 from core.resources.documents import KINDS, Document, Stored, etag_of
+from core.resources.manifests import File
 from core.resources.reading import envelopes, live, stored_of
 from core.resources.targets import definition_faults
 from core.storage import resources as statements
@@ -43,18 +44,26 @@ class Saving:
         self.tx, self.scope, self.now, self.hooks = tx, scope, now, hooks
         self.confirm_scope = confirm_scope
 
-    def all(self, documents: Sequence[Document], *, prune: bool) -> tuple[Applied, ...]:
-        """Save all or raise."""
+    def all(self, file: File, *, prune: bool = False) -> tuple[Applied, ...]:
+        """Save all or raise every fault of the file: what stands in it already, and what the stored says of the rest.
+
+        A Flow that a Trigger misses may be one of those that could not be read, and is no second fault then.
+        """
+        documents = file.documents
         self.scope.require("resources/write")
         if prune:
             self.scope.require("resources/delete")
         answers: dict[int, Applied] = {}
-        faults: list[Fault] = []
+        faults = list(file.faults)
         for place in sorted(range(len(documents)), key=lambda place: KINDS[::-1].index(documents[place].kind)):
             try:
                 answers[place] = self.save(documents[place])
             except Invalid as invalid:
-                faults += _placed(invalid.faults, documents[place], many=len(documents) > 1)
+                found = [fault.at_place(documents[place].place) for fault in invalid.faults]
+                faults += [fault for fault in found if not file.hides_flows or fault.code != "target_unresolved"]
+            except Precondition:
+                if not faults:
+                    raise
         if faults:
             raise Invalid(faults)
         removed = [self.remove(stored) for stored in self._left_out(documents)] if prune else []
@@ -223,10 +232,3 @@ def applied(document: Document, stored: Stored | None, generation: int, etag: st
         changes=() if unchanged else changes(stored.document if stored else None, document),
         notes=notes,
     )
-
-
-def _placed(faults: Iterable[Fault], document: Document, *, many: bool) -> list[Fault]:
-    if not many:
-        return list(faults)
-    place = f"document {document.number} ({document.label})"
-    return [replace(fault, field=f"{place}, {fault.field}" if fault.field else place) for fault in faults]

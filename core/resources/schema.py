@@ -8,12 +8,17 @@ from core.errors import NotFound
 from core.flows.steps import ACTION_KINDS, METHODS, STEP_KINDS
 from core.resources.documents import API_VERSION, KINDS
 from core.resources.names import ANNOTATION_LENGTH, ANNOTATION_LIMIT, NAME, NAMESPACE, TAG_LENGTH, TAG_LIMIT, near
-from core.resources.trigger import TriggerDefinition
+from core.resources.trigger import LATER_FIELDS, LATER_VALUES, TriggerDefinition
 
 Schema = dict[str, Any]
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TEXT: Final[Schema] = {"type": "string"}
-_DURATION: Final[Schema] = {"type": "string", "pattern": "^P", "examples": ["PT30S", "P1D"]}
+_DURATION: Final[Schema] = {
+    "type": "string",
+    "pattern": "^P",
+    "description": "ISO-8601 duration",
+    "examples": ["PT30S", "P1D"],
+}
 _INSTANT: Final[Schema] = {"type": "string", "format": "date-time"}
 _SECRET: Final[Schema] = {
     "type": "object",
@@ -76,8 +81,38 @@ def _trigger() -> Schema:
     schema = TriggerDefinition.model_json_schema(by_alias=True)
     schema["properties"]["executionScope"] = {"description": "set by the server, ignored in a file"}
     schema["properties"]["misfireThreshold"] = {**_DURATION, "default": "PT1M"}
-    schema["$defs"]["Source"]["properties"]["schedule"] = {"oneOf": [_once(), _cron(), _interval()]}
+    source = schema["$defs"]["Source"]
+    source["properties"]["schedule"] = {"oneOf": [_once(), _cron(), _interval()]}
+    source["required"] = ["schedule"]
+    _name(schema["$defs"]["FlowTarget"]["properties"])
+    _leave_out_later(schema)
+    for part in (schema, *schema["$defs"].values()):
+        _leave_out_code(part)
     return schema
+
+
+def _name(flow: Schema) -> None:
+    flow["name"]["pattern"] = f"^{NAME.pattern}$"
+    flow["namespace"]["pattern"] = f"^{NAMESPACE.pattern}$"
+    flow["version"]["description"] = "without one: the active version"
+
+
+def _leave_out_code(part: Schema) -> None:
+    """Take away what only the code calls by these names."""
+    for words in (part, *part["properties"].values()):
+        words.pop("title", None)
+    part.pop("description", None)
+
+
+def _leave_out_later(schema: Schema) -> None:
+    """Take away what the types know and this version refuses, so that no editor offers it."""
+    for field in LATER_FIELDS:
+        del schema["properties"][field]
+    for path, values in LATER_VALUES.items():
+        owner, _, name = path.rpartition(".")
+        place = schema["$defs"][owner.capitalize()] if owner else schema
+        words = place["properties"][name]
+        words["enum"] = [word for word in words["enum"] if word not in values]
 
 
 def _once() -> Schema:
@@ -91,12 +126,14 @@ def _cron() -> Schema:
 
 
 def _interval() -> Schema:
-    own = {"type": {"const": "interval"}, "every": _DURATION, **_bounded(), **_everywhere()}
+    every = {**_DURATION, "description": "ISO-8601 duration: PT15M is elapsed time, P1D calendar days"}
+    own = {"type": {"const": "interval"}, "every": every, **_bounded(), **_everywhere()}
     return _closed(own, "type", "every", "startAt")
 
 
 def _everywhere() -> Schema:
-    return {"timeZone": {"type": "string", "examples": ["Europe/Berlin"]}, "jitter": _DURATION}
+    zone = {"type": "string", "description": "IANA time zone", "examples": ["Europe/Berlin"]}
+    return {"timeZone": zone, "jitter": _DURATION}
 
 
 def _bounded() -> Schema:
@@ -106,8 +143,8 @@ def _bounded() -> Schema:
     }
     return {
         "daylightSaving": _closed(policies),
-        "startAt": _INSTANT,
-        "endAt": _INSTANT,
+        "startAt": {**_INSTANT, "description": "first nominal time, inclusive"},
+        "endAt": {**_INSTANT, "description": "end of the nominal times, exclusive"},
         "maxOccurrences": {"type": "integer", "minimum": 1},
     }
 
@@ -117,7 +154,7 @@ def _flow() -> Schema:
         {
             "displayName": {"type": "string", "minLength": 1, "maxLength": 120},
             "description": {"type": "string", "maxLength": 500},
-            "inputSchema": {"type": "object"},
+            "inputSchema": {"type": "object", "description": "JSON Schema of the input"},
             "timeout": _DURATION,
             "steps": {"type": "array", "items": _step(), "minItems": 1, "maxItems": 100},
         },
@@ -131,7 +168,7 @@ def _step() -> Schema:
         "id": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,62}$"},
         "timeout": _DURATION,
         "retry": _closed(retry),
-        "when": _TEXT,
+        "when": {"type": "string", "description": "expression over input, occurrence and earlier steps"},
         "onCrash": {"enum": ["rerun", "fail", "ask"]},
     }
     kinds = {"command": _command(), "http": _http(), "python": _python(), "ask": _ask(), "wait": _wait()}
@@ -163,7 +200,8 @@ def _http() -> Schema:
 
 def _python() -> Schema:
     args = {"type": ["array", "object"]}
-    return _closed({"callable": _TEXT, "args": args, "cwd": _TEXT, "env": _NAMED}, "callable")
+    name = {"type": "string", "description": "package.module:function"}
+    return _closed({"callable": name, "args": args, "cwd": _TEXT, "env": _NAMED}, "callable")
 
 
 def _ask() -> Schema:

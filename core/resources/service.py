@@ -12,10 +12,12 @@ from datetime import datetime
 from typing import Any
 
 from core.access.scope import Scope
-from core.errors import NotFound
+from core.errors import Invalid, NotFound
 from core.resources.documents import Document, Stored
+from core.resources.manifests import File
 from core.resources.reading import envelopes, kind_named, live, not_found, stored_of
 from core.resources.saving import Saving, TriggerHooks, applied, next_version
+from core.resources.trigger import trigger_faults
 from core.storage import resources as statements
 from core.storage.store import Transaction
 from core.views import Applied, RevisionView
@@ -34,7 +36,7 @@ def get(tx: Transaction, scope: Scope, kind: str, namespace: str, name: str) -> 
     scope.require("resources/read")
     found = live(tx, scope, kind, namespace, name)
     if found is None:
-        raise not_found(tx, scope, kind, namespace, name)
+        raise not_found(tx, scope.workspace_id, kind, namespace, name)
     return found
 
 
@@ -77,7 +79,7 @@ def diff(tx: Transaction, scope: Scope, documents: Iterable[Document]) -> tuple[
 def apply(
     tx: Transaction,
     scope: Scope,
-    documents: Sequence[Document],
+    file: Sequence[Document] | File,
     *,
     now: datetime,
     hooks: TriggerHooks | None = None,
@@ -87,17 +89,19 @@ def apply(
 ) -> tuple[Applied, ...]:
     """Create or change every document's resource and return what was done, in the file's order, deletions last.
 
-    1. Flows, then Triggers; the faults of all of them are raised as one Invalid, and the caller rolls back.
+    1. Flows, then Triggers; the faults of all of them, and those that the file came with, are raised as one Invalid,
+       and the caller rolls back.
     2. `metadata.eTag` that is not the stored one raises StaleETag with the stored envelope.
     3. An enabled Trigger that would fire as somebody else from now on wants `confirm_scope`, else Precondition.
     4. `prune` deletes what has the kind and namespace of a document of the file and is not in it.
     5. `dry_run` does all of it and undoes it.
     """
     saving = Saving(tx, scope, now, hooks, confirm_scope=confirm_scope or dry_run)
+    given = file if isinstance(file, File) else File(tuple(file))
     if not dry_run:
-        return saving.all(documents, prune=prune)
+        return saving.all(given, prune=prune)
     with tx.rehearsal():
-        return saving.all(documents, prune=prune)
+        return saving.all(given, prune=prune)
 
 
 def set_enabled(
@@ -110,9 +114,14 @@ def set_enabled(
     hooks: TriggerHooks | None = None,
     confirm_scope: bool = True,
 ) -> Applied:
-    """Save a Trigger with `definition.enabled` changed, as an edit of its own."""
+    """Save a Trigger with `definition.enabled` changed, as an edit of its own.
+
+    One whose definition can no longer be read may be disabled; enabling it raises Invalid with its faults.
+    """
+    if enabled and (faults := trigger_faults(stored.definition)):
+        raise Invalid(fault.under("definition") for fault in faults)
     document = replace(stored.document, definition={**stored.definition, "enabled": enabled}, etag=stored.etag)
-    return Saving(tx, scope, now, hooks, confirm_scope=confirm_scope).all([document], prune=False)[0]
+    return Saving(tx, scope, now, hooks, confirm_scope=confirm_scope).all(File((document,)))[0]
 
 
 def revert(
@@ -131,7 +140,7 @@ def revert(
         known = f"there are {min(kept)} to {max(kept)}" if kept else "there are none"
         raise NotFound(f"{stored.document.label} has no generation {generation}", known)
     document = replace(stored.document, definition=kept[generation], etag=stored.etag)
-    return Saving(tx, scope, now, hooks, confirm_scope=confirm_scope).all([document], prune=False)[0]
+    return Saving(tx, scope, now, hooks, confirm_scope=confirm_scope).all(File((document,)))[0]
 
 
 def delete(

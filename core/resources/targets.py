@@ -7,6 +7,7 @@ and disabled.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +16,9 @@ from core.flows.canonical import canonical_json
 from core.flows.resolve import Resolved, resolve_many
 from core.flows.schema import validate_input
 from core.resources.documents import DEFAULT_NAMESPACE, Document, Stored
+from core.resources.names import near
 from core.resources.trigger import schedule_faults
+from core.storage.resources import names
 from core.storage.store import Transaction
 
 
@@ -51,5 +54,8 @@ def _target_faults(tx: Transaction, workspace_id: str, document: Document) -> li
         return [fault.under("input") for fault in validate_input(answer.input_schema, values)]
     if own != wanted and isinstance(found[own], Resolved):
         remedy = f"write namespace: {document.namespace} to mean the one there"
-        return [Fault(answer.field, answer.message, remedy, code=answer.code)]
+        return [replace(answer, remedy=remedy)]
+    known = [flow for place, flow in names(tx, workspace_id, "Flow") if place == namespace]
+    if name not in known and (meant := near(name, known)):
+        return [replace(answer, remedy=f"did you mean {meant}?")]
     return [answer]

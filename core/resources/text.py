@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -62,8 +62,15 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
     line = 1
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         chunk = text[start:end]
-        yield line, chunk
+        if start > 0 or end == len(text) or not _is_head(chunk):
+            yield line, chunk
         line += chunk.count("\n")
+
+
+def _is_head(chunk: str) -> bool:
+    """Say whether there is nothing but directives (`%YAML 1.2`) and remarks before the first document."""
+    lines = [line.strip() for line in chunk.splitlines()]
+    return any(line.startswith("%") for line in lines) and all(not line or line[0] in "%#" for line in lines)
 
 
 def _read_chunk(chunk: str, line: int, number: int) -> list[Raw]:
@@ -169,7 +176,7 @@ for _tag, _pattern in (("null", NULL), ("bool", BOOL), ("int", INT), ("float", F
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, None)
 
 
-def write_documents(values: list[dict[str, Any]]) -> str:
+def write_documents(values: Sequence[Any]) -> str:
     """Return YAML that reads back as exactly these values."""
     return str(
         yaml.dump_all(

@@ -98,21 +98,25 @@ class Builder:
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        merged: list[Any] = []
+        merged: list[dict[str, Any]] = []
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._key(event)
             value = self._node(self._next(), depth + 1)
             if key == "<<" and isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
-                merged += value if isinstance(value, list) else [value]
+                merged += self._merged(value, event)
             elif key in found:
                 raise Broken(f"the key {key[:60]!r} stands twice", "keep one of them", self._at(event))
             else:
                 found[key] = value
         for one in merged:
-            if not isinstance(one, dict):
-                raise Broken("<< merges mappings only", "name the anchor of a mapping")
             found = {**one, **found}
         return found
+
+    def _merged(self, value: Any, event: Any) -> list[dict[str, Any]]:
+        parts = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, dict) for one in parts):
+            raise Broken("<< merges mappings only", "name the anchor of a mapping", self._at(event))
+        return parts
 
     def _key(self, event: Any) -> str:
         if isinstance(event, yaml.AliasEvent):

@@ -53,6 +53,7 @@ class StateRow:
     observed_generation: int
     mark_at: datetime | None = None
     mark_wall: str | None = None
+    mark_moves: int = 0
     decided_from: datetime | None = None
     next_nominal_at: datetime | None = None
     next_due_at: datetime | None = None
@@ -384,8 +385,9 @@ def save_states(tx: Transaction, rows: Iterable[StateRow]) -> None:
 
 
 def retry_at(tx: Transaction, uids: Iterable[str], at: datetime) -> None:
-    """Let these Triggers be looked at again at `at`."""
-    statement = update(table_of(TriggerState)).where(listed(_state.trigger_uid)).values(retry_at=at)
+    """Let those of these Triggers that are to be looked at again later be looked at again at `at`."""
+    later = _state.retry_at > at
+    statement = update(table_of(TriggerState)).where(listed(_state.trigger_uid), later).values(retry_at=at)
     tx.run(statement, [{"listed": as_list(uids)}])
 
 

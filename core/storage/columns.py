@@ -12,6 +12,7 @@ from sqlalchemy.sql.operators import custom_op
 from sqlalchemy.types import TypeDecorator
 
 from core.clock import epoch_us, from_epoch_us
+from core.storage.objects import read_object
 
 
 class Instant(TypeDecorator[datetime]):
@@ -46,6 +47,16 @@ class Json(TypeDecorator[Any]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002 - as above
         """Return the value read back."""
         return None if value is None else json.loads(value)
+
+
+class JsonObject(Json):
+    """A JSON object; one that is damaged reads as an empty one."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002 - as above
+        """Return the object read back."""
+        return None if value is None else read_object(value)
 
 
 def table_of(model: Any) -> Any:

@@ -15,12 +15,18 @@ from typing import Any
 
 from core.clock import from_epoch_us
 from core.storage.files import APPLICATION_ID, SCHEMA, connect
+from core.storage.objects import read_object
 from core.storage.records import Member, Place, TriggerRecord
 from core.views.triggers import TriggerQuery
 
 PATIENCE_MS = 100
 STATEMENTS = Path(__file__).with_suffix(".json")
-_READERS: dict[str, Callable[[Any], Any]] = {"Instant": from_epoch_us, "Json": json.loads, "Boolean": bool}
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "Instant": from_epoch_us,
+    "Json": json.loads,
+    "JsonObject": read_object,
+    "Boolean": bool,
+}
 
 
 class FirstLook:

@@ -402,18 +402,24 @@ def _work_row(row: Any, steps_total: int) -> WorkRow:
 
 
 def _work_sources(tx: Transaction, workspace_id: str, query: WorkQuery) -> list[ColumnElement[bool]]:
-    """Return the conditions of a query: one, or one for each Trigger that ever had the wanted name."""
+    """Return the conditions of a query: one, or one for each Trigger that it comes down to, and one for test fires."""
     if query.status is not None and query.active not in {None, query.status in ACTIVE_WORK}:
         return []
     wanted = [] if query.since is None else [_work.created_at >= query.since]
-    triggers = _triggers(tx, workspace_id, query)
+    named = query.trigger is not None or bool(query.trigger_like)
+    triggers = _triggers(tx, workspace_id, query, query.namespace)
     if not isinstance(triggers, list):
-        wanted += [] if triggers is None else [_work.trigger_uid.in_(triggers)]
+        wanted += [] if query.namespace is None else [_work.namespace == query.namespace]
+        wanted += [_work.trigger_uid.in_(triggers)] if triggers is not None and named else []
         return [and_(*_in_status(query, _work.status), *wanted, *_placed(workspace_id, query))]
     wanted += _in_status(query, without_index(_work.status))
     if query.active or query.status in ACTIVE_WORK:
         wanted.append(_work.ended_at.is_(None))  # as the index of active Work says
-    return [and_(_work.trigger_uid == uid, *wanted) for uid in triggers]  # of this workspace, as above
+    found = [and_(_work.trigger_uid == uid, *wanted) for uid in triggers]  # of this workspace and namespace, as above
+    if named:
+        return found
+    place = (_work.workspace_id == workspace_id, _work.namespace == query.namespace)
+    return [*found, and_(_work.trigger_uid == "", *place, *wanted)]
 
 
 def _placed(workspace_id: str, query: WorkQuery) -> list[ColumnElement[bool]]:

@@ -83,10 +83,17 @@ def last_log_lines(tx: Transaction, work_id: str, limit: int) -> list[LogRow]:
 
 
 def actions(
-    tx: Transaction, workspace_id: str, *, status: str | None = None, work_id: str | None = None
+    tx: Transaction,
+    workspace_id: str,
+    *,
+    status: str | None = None,
+    work_id: str | None = None,
+    namespace: str | None = None,
 ) -> list[ActionRow]:
     """Return questions, oldest first."""
     statement = _actions().where(_action.workspace_id == workspace_id)
+    if namespace is not None:
+        statement = statement.where(_work.namespace == namespace)
     if status is not None:
         statement = statement.where(_action.status == status)
     if work_id is not None:

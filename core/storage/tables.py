@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import BigInteger, CheckConstraint, Index, Integer, text
 from sqlmodel import Field, SQLModel
 
-from core.storage.columns import Instant, Json
+from core.storage.columns import Instant, Json, JsonObject
 
 
 def instant(*, index: bool = False) -> Any:
@@ -23,6 +23,11 @@ def instant(*, index: bool = False) -> Any:
 def document() -> Any:
     """Return a nullable JSON column."""
     return Field(default=None, sa_type=Json, nullable=True)
+
+
+def json_object() -> Any:
+    """Return a nullable column of JSON objects."""
+    return Field(default=None, sa_type=JsonObject, nullable=True)
 
 
 # -- who ---------------------------------------------------------------------------------------------------------
@@ -106,7 +111,7 @@ class Resource(SQLModel, table=True):
     name: str
     tags: list[str] | None = document()
     annotations: dict[str, str] | None = document()
-    definition: dict[str, Any] | None = document()
+    definition: dict[str, Any] | None = json_object()
     generation: int
     etag: str
     principal_id: str
@@ -124,7 +129,7 @@ class Revision(SQLModel, table=True):
 
     uid: str = Field(primary_key=True)
     generation: int = Field(primary_key=True)
-    definition: dict[str, Any] | None = document()
+    definition: dict[str, Any] | None = json_object()
     mark_at: datetime | None = instant()
     created_at: datetime = Field(sa_type=Instant)
     principal_id: str
@@ -136,7 +141,7 @@ class FlowVersion(SQLModel, table=True):
     __tablename__ = "flow_version"
     flow_uid: str = Field(primary_key=True)
     version: int = Field(primary_key=True)
-    definition: dict[str, Any] | None = document()
+    definition: dict[str, Any] | None = json_object()
     active: bool
     published_at: datetime = Field(sa_type=Instant)
     principal_id: str
@@ -150,7 +155,8 @@ class TriggerState(SQLModel, table=True):
 
     `retry_at` postpones a Trigger whose evaluation failed; `next_due_at` NULL with a NULL fingerprint asks for a
     fresh projection. `decided_from` is from where the kept history is complete under the present rules: NULL since the
-    Trigger was made, else later than the newest decision that was pruned or made under other zone data.
+    Trigger was made, else later than the newest decision that was pruned or made under other zone data. `mark_moves`
+    counts how often the mark was moved back by hand.
     """
 
     __tablename__ = "trigger_state"
@@ -168,6 +174,7 @@ class TriggerState(SQLModel, table=True):
     observed_generation: int
     mark_at: datetime | None = instant()
     mark_wall: str | None = None
+    mark_moves: int = 0
     decided_from: datetime | None = instant()
     next_nominal_at: datetime | None = instant()
     next_due_at: datetime | None = instant()
@@ -252,8 +259,8 @@ class Work(SQLModel, table=True):
     """What has to be done for one occurrence (same id, so at most one); the pending ones are the outbox."""
 
     __table_args__ = (
-        Index("work_history", "workspace_id", "created_at", "id"),
-        Index("work_status", "status", "created_at", "id", "workspace_id"),
+        Index("work_history", "workspace_id", "created_at", "id", "namespace"),
+        Index("work_status", "status", "created_at", "id", "workspace_id", "namespace"),
         Index(  # what overlap asks for at each firing: as small as there is active Work, however long the history
             "work_active",
             "trigger_uid",

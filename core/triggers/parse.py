@@ -118,7 +118,9 @@ class _Reader:
     def _kind(self) -> Kind | None:
         kind = self._text("type", required="once, cron or interval")
         if kind is not None and kind not in _ALLOWED:
-            self._fault("type", f"{kind!r} is not a type of schedule", "write once, cron or interval")
+            close = _near(kind[:60], _ALLOWED)
+            remedy = f"did you mean {close}?" if close else "write once, cron or interval"
+            self._fault("type", f"{kind[:60]!r} is not a type of schedule", remedy)
             return None
         return kind  # type: ignore[return-value]
 
@@ -193,8 +195,8 @@ class _Reader:
         if value is None:
             return "auto"
         if value not in choices:
-            shown = repr(value)[:40]
-            self._fault(f"daylightSaving.{key}", f"{shown} is not one of its values", f"write {', '.join(choices)}")
+            allowed = f"write {', '.join(choices[:-1])} or {choices[-1]}"
+            self._fault(f"daylightSaving.{key}", f"{repr(value)[:40]} is not one of its values", allowed)
             return "auto"
         return str(value)
 
@@ -205,7 +207,8 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int):
             self._fault(key, f"must be a whole number, not {_kind_name(value)}", "write 1 or more")
         elif not 1 <= value <= most:
-            self._fault(key, f"{value} is out of range" if value < 10**20 else "is out of range", f"write 1 to {most}")
+            shown = f"{value} is" if value < 10**20 else "is"
+            self._fault(key, f"{shown} out of range", f"write 1 to {most:,}")
         else:
             return value
         return None

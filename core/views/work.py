@@ -15,6 +15,7 @@ class WorkQuery:
     """Which Work, newest first; `active` picks what has not ended, `trigger_like` words that trigger names hold."""
 
     trigger: str | None = None
+    namespace: str | None = None
     trigger_like: str | None = None
     status: str | None = None
     active: bool | None = None

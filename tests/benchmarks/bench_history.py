@@ -154,6 +154,7 @@ def asked_of_work(now: datetime) -> Iterator[WorkQuery]:
     values: dict[str, list[Any]] = {
         "trigger": ["tick-007", "nobody"],
         "trigger_like": ["tick-00", "tick"],
+        "namespace": ["default", "other"],
         "status": ["completed", "failed", "running"],
         "active": [True, False],
         "since": [now - timedelta(days=1), now - timedelta(days=3649)],

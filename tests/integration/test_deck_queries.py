@@ -220,3 +220,19 @@ def test_words_find_the_history_of_every_trigger_whose_name_holds_them(
         assert found("IMPORT") == {"slow-import", "fast-import"}
         assert found("import slow") == {"slow-import"}
         assert found("100%") == set()
+
+
+@pytest.mark.parametrize("few", [50, 0], ids=["by Trigger", "by time"])
+def test_work_of_one_namespace_holds_its_test_fires(
+    world: World, deck: Deck, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_history, "FEW_TRIGGERS", few)
+    world.trigger("often", definition(EVERY_MINUTE))
+    minutes(world, 2)
+    deck.test_fire("print")
+    found = deck.works(WorkQuery(namespace="default"))
+    assert [row.is_test for row in found.rows].count(True) == 1
+    assert (len(found.rows), found.total) == (3, 3)
+    assert deck.works(WorkQuery(namespace="default", trigger_like="oft")).total == 2
+    assert deck.works(WorkQuery(namespace="other")).rows == ()
+    assert deck.works(WorkQuery(namespace="other", status="pending")).total == 0

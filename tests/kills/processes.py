@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import select
 import signal
 from contextlib import suppress
 from pathlib import Path
 
 from core.clock import SystemClock
+from tests.ending import ends_within
 from tests.kills.accounts import Unsound
 
 GONE_WITHIN_S = 5.0
@@ -26,7 +26,7 @@ def adopt_orphans() -> None:
 
 def end_of(pid: int, within_s: float) -> int | None:
     """Wait for a child; return its status like `subprocess` does, None where it had to be killed for being late."""
-    late = not _ends_within(pid, within_s)
+    late = not ends_within(pid, within_s)
     if late:
         os.kill(pid, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -42,7 +42,7 @@ def expect_nobody() -> None:
     while _reap():
         left = _children()
         waits_s = until_s - _CLOCK.monotonic()
-        if left and (waits_s <= 0 or not _ends_within(left[0], waits_s)):
+        if left and (waits_s <= 0 or not ends_within(left[0], waits_s)):
             told = [_command(pid) for pid in left]
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
@@ -66,13 +66,3 @@ def _command(pid: int) -> str:
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").replace("\0", " ")
     return str(pid)
-
-
-def _ends_within(pid: int, seconds: float) -> bool:
-    descriptor = os.pidfd_open(pid)
-    try:
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
-    finally:
-        os.close(descriptor)

@@ -85,7 +85,7 @@ def test_a_worker_goes_on_after_its_log_was_cut(pool: ProcessPoolExecutor, seed:
     ("harm", "place", "found"),
     [
         (letting_steps_live, "step.settled", "outlived their worker"),
-        (forgetting_tries, "step.recorded", "ran as attempts"),
+        (forgetting_tries, "step.executed", "ran as attempts"),
         (forgetting_work, "admission.after_commit", "admitted_without_work"),
         (repeating_unasked, "step.recorded", "repeated without an answer"),
     ],

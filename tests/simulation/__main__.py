@@ -72,6 +72,10 @@ class Tally:
             f" {did['works']:,} Works in {did['runs']:,} runs, {did['checked']:,} full checks"
         )
         yield (
+            f"{did['pruned']:,} decisions pruned in {did['pruning steps']:,} steps,"
+            f" {did['marks moved back']:,} marks moved back, {did['repairs']:,} times repaired with nothing to repair"
+        )
+        yield (
             f"{crashes:,} crashes at {places} places, {did['poison']:,} poisoned batches, {did['busy']:,} times busy,"
             f" {did['lost transaction']:,} transactions lost, {did['unknown commit']:,} commits of unknown outcome"
         )

@@ -16,8 +16,9 @@ from core.runtime import recovery as crashes
 from core.runtime.context import StepResult
 from core.runtime.port import Progress
 from core.storage import admission as statements
-from core.storage import runs
+from core.storage import retention, runs
 from core.storage import work as works
+from core.storage.tables import Occurrence
 from core.work import service
 
 Break = Callable[[pytest.MonkeyPatch], None]
@@ -216,6 +217,30 @@ def misreading_answers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(uncertain, "outcome", lambda _action: StepResult(output=None))
 
 
+def counting_into_an_earlier_range(patch: pytest.MonkeyPatch) -> None:
+    """Give what is decided anew after a mark was moved back the identity that it had."""
+    patch.setattr(identity, "_anew", lambda _mark_moves: "")
+
+
+def forgetting_what_was_pruned(patch: pytest.MonkeyPatch) -> None:
+    """Let decisions go, and not say from where on history is complete."""
+
+    def delete(tx: Any, ids: Sequence[str]) -> dict[str, int]:
+        return {"occurrence": retention._gone(tx, Occurrence, retention._occurrence.id.in_(ids))}
+
+    patch.setattr(retention, "delete_occurrences", delete)
+
+
+def pruning_what_runs(patch: pytest.MonkeyPatch) -> None:
+    """Let Work go as if it had ended."""
+    ended = retention.ended_work
+
+    def any_work(tx: Any, _status: str, before: Any, after: Any, limit: int) -> Any:
+        return [row for status in ("running", "queued") for row in ended(tx, status, before, after, limit)]
+
+    patch.setattr(retention, "ended_work", any_work)
+
+
 HARMS: tuple[Break, ...] = (
     losing_ranges,
     losing_occurrences,
@@ -237,4 +262,7 @@ HARMS: tuple[Break, ...] = (
     answering_twice,
     losing_answers,
     misreading_answers,
+    counting_into_an_earlier_range,
+    forgetting_what_was_pruned,
+    pruning_what_runs,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from core import zones
 from core.admission.plan import read_plan
 from core.errors import Invalid
+from core.views import ACTIVE_WORK
 from tests.simulation.outside import AGAIN
 
 THRESHOLD_US = 60 * 1_000_000
@@ -33,6 +35,8 @@ _DOUBTS = (
     " r.error_code, r.status, s.step_id FROM pending_action a JOIN flow_run r ON r.id = a.run_id"
     " JOIN flow_step s ON s.run_id = a.run_id AND s.position = a.position WHERE json_extract(a.form, '$.attempt') > 0"
 )
+_OCCURRENCES = "SELECT id, CASE kind WHEN 'scheduled' THEN count ELSE 0 END FROM occurrence"
+_OTHERS = {"works": "work", "runs": "flow_run", "questions": "pending_action"}
 
 
 class Ledger:
@@ -41,6 +45,9 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
         self._seen = 0
+        self._counted: dict[str, int] = {}
+        self._known: dict[str, set[str]] = defaultdict(set)
+        self._active: set[str] = set()
         self._marks: dict[str, int] = {}
         self._pauses: dict[str, int] = {}
         self._policies: dict[tuple[str, int], tuple[str, str]] = {}
@@ -73,6 +80,9 @@ class Ledger:
         for row in self.look(_DECIDED, self._seen):
             self._seen = row[0]
             yield from self._decision(row, windows)
+        self._seen = self.look("SELECT coalesce(max(rowid), 0) FROM occurrence")[0][0]  # what is pruned frees its rowid
+        self._remember()
+        yield from self._vanished()
         yield from self._marks_moved()
         self._pauses = {window[0]: self._pauses.get(window[0], self._marks.get(window[1], 0)) for window in windows}
         self._denied.clear()
@@ -141,13 +151,44 @@ class Ledger:
     def _windows(self) -> list[tuple[Any, ...]]:
         return self.look("SELECT id, trigger_uid, from_at, until_at FROM pause_window ORDER BY id")
 
+    def move_mark(self, uid: str, to: int) -> None:
+        """Expect a mark to be moved back by hand: with it go the wall times that it stands for."""
+        self._marks[uid] = min(to, self._marks.get(uid, to))
+        self._walls = {wall for wall in self._walls if wall[0] != uid}
+
     def _marks_moved(self) -> Iterator[str]:
         for uid, mark in self.look("SELECT trigger_uid, mark_at FROM trigger_state WHERE mark_at IS NOT NULL"):
             if mark < self._marks.get(uid, mark):
                 yield f"the mark of {uid[-4:]} moved back by {(self._marks[uid] - mark) // SECOND_US} s"
             self._marks[uid] = mark
 
+    def _vanished(self) -> Iterator[str]:
+        """Yield the Work that is gone though it was active at the last look; what ends is kept for a while."""
+        statuses: dict[str, str] = dict(self.look("SELECT id, status FROM work"))
+        for work in sorted(self._active - statuses.keys()):
+            yield f"Work {work} is gone though it had not ended"
+        self._active = {work for work, status in statuses.items() if status in ACTIVE_WORK}
+
+    def _remember(self) -> None:
+        """Keep in mind what may be pruned later."""
+        self._counted.update(self.look(_OCCURRENCES))
+        for what, table in _OTHERS.items():
+            self._known[what].update(row[0] for row in self.look(f"SELECT id FROM {table}"))  # noqa: S608 - a constant
+
     # -- the end ------------------------------------------------------------------------------------------------------
+
+    def seen(self) -> Counter[str]:
+        """Return how much there ever was, and how many decisions are gone from the history."""
+        self._remember()
+        left = self.look("SELECT count(*) FROM occurrence")[0][0]
+        return Counter(
+            {
+                "occurrences": len(self._counted),
+                "nominal times": sum(self._counted.values()),
+                "pruned": len(self._counted) - left,
+                **{what: len(known) for what, known in self._known.items()},
+            }
+        )
 
     def doubts(self) -> Iterator[tuple[str, str]]:
         """Yield (how it was resolved, what is wrong with that or nothing) of each question about a crash."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.access.scope import Scope
 from core.access.service import open_scope
-from core.clock import Clock, ManualClock
+from core.clock import Clock, ManualClock, from_epoch_us
 from core.deck import Deck
 from core.errors import Denied, Invalid, NotFound, Precondition, StorageUnusable
 from core.storage import access
@@ -56,7 +56,8 @@ class People:
         self.harm: list[str] = []
         self.acts: list[Callable[[Deck], None]] = [
             self.edit, self.edit, self.toggle, self.pause, self.resume, self.run_now, self.answer, self.answer,
-            self.answer, self.cancel, self.retry, self.set_rights, self.recreate, self.change_flow,
+            self.answer, self.cancel, self.retry, self.set_rights, self.recreate, self.change_flow, self.move_mark,
+            self.repair,
         ]  # fmt: skip
 
     def settle_in(self, store: FaultyStore) -> None:
@@ -220,6 +221,27 @@ class People:
             except StorageUnusable:
                 continue
             return
+
+    def move_mark(self, deck: Deck) -> None:
+        """Move a mark back by up to a day, as far as its history is known."""
+        query = "SELECT trigger_uid, mark_at, coalesce(decided_from, 0) FROM trigger_state WHERE name = ?"
+        name = self._name()
+        for uid, mark, known_from in self._look(query, name):
+            to = mark - self._draw.randrange(1, 24 * 60) * 60_000_000
+            if to > known_from:
+                self._say(f"move the mark of {name} to {from_epoch_us(to)}")
+                self._ledger.move_mark(uid, to)
+                deck.move_mark(name, to=from_epoch_us(to), note="simulated")
+                self.did["marks moved back"] += 1
+
+    def repair(self, deck: Deck) -> None:
+        """Have the doctor look and repair, now and then; where nothing is wrong, nothing may be repaired."""
+        if self._draw.random() < 0.6:
+            return
+        self._say("doctor --repair")
+        if repaired := deck.doctor(repair=True).repaired:
+            self.harm.append(f"the doctor repaired what was sound: {repaired}")
+        self.did["repairs"] += 1
 
     def change_flow(self, deck: Deck) -> None:
         """Publish another version of a Flow, delete one that Triggers point at, or bring it back."""

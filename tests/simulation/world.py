@@ -32,6 +32,7 @@ from core.runtime.execution import Execution
 from core.storage.opening import open_store
 from core.storage.store import make_engine
 from core.upkeep.checker import check
+from core.upkeep.retention import Keep, RetentionPolicy, RetentionTask
 from tests.simulation import zonedata
 from tests.simulation.faults import Crash, EngineMemory, Faults, FaultyRuntime, FaultyStore, Process
 from tests.simulation.ledger import Ledger
@@ -43,6 +44,9 @@ from tests.simulation.scenery import flow_documents, trigger_documents
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SLOTS = 4
 REST_TURNS = 100
+FEW, SOME = Keep(timedelta(days=6), 8), Keep(timedelta(days=6), 20)
+LITTLE_KEPT = RetentionPolicy(SOME, FEW, FEW, SOME, FEW, FEW, timedelta(days=2), SOME, SOME, changes=200)
+PRUNED, PRUNES = 3, 0.5
 EXAMINED = 0.1
 
 _COMPILED: dict[Any, Any] = {}
@@ -110,6 +114,7 @@ class World:
         self.pipeline = Pipeline(self.store, self.clock)
         self.runtime = FaultyRuntime(self.faults, self._memory)
         self.execution = Execution(self.store, self.clock, self.runtime, slots=SLOTS)
+        self.retention = RetentionTask(self.store, self.clock, LITTLE_KEPT) if self.seed % PRUNED == 0 else None
 
     async def start(self) -> None:
         """Begin, reconcile, and begin again for as long as the start itself fails."""
@@ -166,6 +171,14 @@ class World:
     async def _turn(self) -> None:
         self.pipeline.pass_once()
         await self.execution.pass_once()
+        if self.retention is not None and self.draw.random() < PRUNES:
+            self._prune(self.retention)
+
+    def _prune(self, retention: RetentionTask) -> None:
+        for _ in range(self.draw.randrange(1, 16)):
+            if not retention.step():
+                break
+            self.did["pruning steps"] += 1
 
     # -- a month ------------------------------------------------------------------------------------------------------
 
@@ -226,6 +239,7 @@ class World:
         for _ in range(self.draw.randrange(1, 5)):
             self.let_time_pass()
             self.people.act()
+            self.judge()
         await self.start()
 
     async def _renewed(self) -> None:
@@ -342,11 +356,7 @@ class World:
         for word, wrong in self.ledger.doubts():
             self.did[f"doubt {word}"] += 1
             self._blame([wrong] if wrong else [])
-        self._count()
-
-    def _count(self) -> None:
-        for what, query in _COUNTS.items():
-            self.did[what] += self.ledger.look(query)[0][0]
+        self.did += self.ledger.seen()
 
     def say(self, what: str) -> None:
         """Note one line of the story."""
@@ -360,15 +370,6 @@ class World:
             for row in self.ledger.look(f'SELECT * FROM "{table}"'):  # noqa: S608 - names from the schema
                 hashed.update(repr(row).encode())
         return hashed.hexdigest()
-
-
-_COUNTS = {
-    "occurrences": "SELECT count(*) FROM occurrence",
-    "works": "SELECT count(*) FROM work",
-    "runs": "SELECT count(*) FROM flow_run",
-    "questions": "SELECT count(*) FROM pending_action",
-    "nominal times": "SELECT coalesce(sum(count), 0) FROM occurrence WHERE kind = 'scheduled'",
-}
 
 
 class _Founding(ManualClock):

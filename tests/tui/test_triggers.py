@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -76,6 +77,24 @@ async def test_sorting_by_name_and_back_keeps_every_row(database: Path, clock: M
         assert names(driver) == sorted(names(driver))
         await driver.press("S")
         assert names(driver) == sorted(names(driver), reverse=True)
+
+
+async def test_a_trigger_that_cannot_be_read_can_be_disabled_and_says_why_it_cannot_be_enabled(
+    database: Path, clock: ManualClock
+) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE resource SET definition = replace(definition, 'New_York', 'Gotham')")
+    async with opened(database, clock) as driver:
+        driver.table.move_to_key("default/us-digest")
+        await driver.press("t")
+        assert "us-digest is disabled; it does not fire any more" in driver.flash
+        await driver.press("t")
+        told = " ".join(plain(row) for row in driver.screen(Confirm).query_one(LinesView).lines)
+        assert "us-digest: it cannot be enabled. timeZone: 'America/Gotham' is not a time zone" in told
+        await driver.press("y")
+        assert "definition.source.schedule.timeZone" in driver.flash
+    async with deck_on(database, clock) as deck:
+        assert deck.trigger("us-digest").phase == "disabled"
 
 
 async def test_disabling_does_not_ask_and_undo_enables_again(database: Path, clock: ManualClock) -> None:

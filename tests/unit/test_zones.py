@@ -174,3 +174,21 @@ def test_dates_and_day_counts_are_inverse() -> None:
         year, month, day = zones.civil_from_days(days)
         assert date.fromordinal(days + 719_163) == date(year, month, day)
         assert zones.days_from_civil(year, month, day) == days
+
+
+@pytest.mark.parametrize(
+    ("written", "fixed"),
+    [
+        ("GMT+2", "Etc/GMT-2"), ("utc-03:00", "Etc/GMT+3"), ("+0200", "Etc/GMT-2"), ("UTC+0", "UTC"),
+    ],
+)  # fmt: skip
+def test_an_offset_is_told_from_a_zone_and_its_sign_is_turned(written: str, fixed: str) -> None:
+    fault = zones.unknown_zone(written)
+    assert fault.message == f"'{written}' is an offset, not a time zone"
+    assert fault.remedy == f"write a place such as Europe/Berlin, or {fixed} for one that never changes its clocks"
+    assert zones.zone(fixed).offset_at(0) == {"Etc/GMT-2": 7200, "Etc/GMT+3": -10800, "UTC": 0}[fixed]
+
+
+def test_an_offset_that_no_zone_has_is_not_offered_one() -> None:
+    for written in ("+05:30", "UTC+19"):
+        assert zones.unknown_zone(written).remedy == "write a place such as Europe/Berlin"

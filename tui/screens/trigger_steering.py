@@ -317,6 +317,9 @@ def _next_fires(targets: tuple[Target, ...], deck: Deck) -> list[str]:
     rows: list[str] = []
     for target in targets[:8]:
         preview = deck.preview_trigger(target.name, count=3, namespace=target.namespace)
+        if preview.faults:
+            rows.append(f"{target.name}: it cannot be enabled. {preview.faults[0].sentence()}")
+            continue
         fires = [fire for fire in preview.fires if fire.nominal_at is not None]
         times = ", ".join(full(fire.nominal_at, fire.zone) for fire in fires[:2])
         rows.append(f"{target.name}: {preview.words}. " + (f"Fires next {times}." if times else "It has no time left."))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from core.admission.pipeline import Pipeline
 from tests.integration.admission.world import World, definition
 
 
@@ -108,13 +110,17 @@ def test_a_time_in_a_pause_stays_the_pauses_though_the_trigger_cannot_be_read_me
     assert world.proven() == ()
 
 
-def test_a_row_that_the_database_refuses_is_postponed_and_the_others_fire(world: World) -> None:
-    for name in ("good-1", "bad", "good-2"):
-        world.trigger(name)
+def refused_row(world: World) -> None:
     world.sql(
         "CREATE TRIGGER poison BEFORE INSERT ON work WHEN new.trigger_name = 'bad'"
         " BEGIN SELECT RAISE(ABORT, 'poisonous row'); END"
     )
+
+
+def test_a_row_that_the_database_refuses_is_postponed_and_the_others_fire(world: World) -> None:
+    for name in ("good-1", "bad", "good-2"):
+        world.trigger(name)
+    refused_row(world)
     world.advance(minutes=1)
     report = world.pass_once()
     assert len(report.submitted) == 2
@@ -126,3 +132,26 @@ def test_a_row_that_the_database_refuses_is_postponed_and_the_others_fire(world:
     world.pass_once()
     assert world.decisions("bad") == [("pending", "on_time", 1)]
     assert world.state("bad")["phase"] == "scheduled"
+
+
+def test_what_somebody_does_to_a_poisonous_trigger_is_not_undone_by_its_postponement(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("good", "bad"):
+        world.trigger(name)
+    refused_row(world)
+    world.advance(minutes=1)
+    postpone = Pipeline._postpone
+
+    def disabled_just_before(pipeline: Pipeline, *found: Any) -> None:
+        world.disable("bad")
+        postpone(pipeline, *found)
+
+    monkeypatch.setattr(Pipeline, "_postpone", disabled_just_before)
+    assert world.pass_once().errors == ()
+    assert (world.state("bad")["enabled"], world.state("bad")["phase"]) == (0, "disabled")
+    assert world.decisions("bad") == [("skipped", "definition_changed", 1)]
+    world.advance(minutes=1)
+    world.pass_once()
+    assert world.decisions("bad") == [("skipped", "definition_changed", 1)]
+    assert world.proven() == ()

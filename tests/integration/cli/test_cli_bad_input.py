@@ -1,5 +1,7 @@
 """Each bad input of a manifest: a sentence with field and remedy, exit 3, nothing stored."""
 
+from pathlib import Path
+
 import pytest
 from terminal import FLOW, Terminal, trigger
 
@@ -75,6 +77,19 @@ CASES = {
         "\n---\n".join([FLOW, trigger("bad", "greet", more="misfirePolicy: catchUp")]),
         ["definition.misfirePolicy", "catchUp", "later"],
     ),
+    "a type of schedule in capitals": (with_schedule("{type: Cron}"), ["schedule.type", "did you mean cron?"]),
+    "an offset instead of a zone": (
+        with_schedule(CRON.format("0 30 2 * * ?", "GMT+2")),
+        ["timeZone: 'GMT+2' is an offset, not a time zone", "Europe/Berlin", "Etc/GMT-2"],
+    ),
+    "a Flow that is nearly called so": (
+        "\n---\n".join([FLOW, trigger("bad", "gret")]),
+        ["standard input, document 2 (Trigger bad), definition.target.flow", "did you mean greet?"],
+    ),
+    "a merge of what is no mapping": (
+        trigger("bad", "greet", more="input: {<<: [1]}"),
+        ["line 9: << merges mappings only"],
+    ),
     "an empty file": ("", ["standard input", "holds no document"]),
 }
 
@@ -109,3 +124,47 @@ def test_all_faults_of_a_file_are_told_at_once(terminal: Terminal) -> None:
     for field in ("steps[0].command.args", "schedule.expression", "schedule.timeZone", "misfirePolicy"):
         assert field in refused.err
     assert refused.err.count("error: ") >= 4
+
+
+def test_what_cannot_be_read_hides_no_fault_of_the_other_documents(terminal: Terminal) -> None:
+    past = trigger("past", "greet", schedule="{type: once, at: '2020-01-01T00:00:00Z'}")
+    lost = trigger("lost", "gret")
+    unread = trigger("unread", "greet", schedule=CRON.format("0 0 0 1 1 ?", "Mars/Base"))
+    refused = terminal("apply", "-f", "-", stdin="\n---\n".join([FLOW, past, unread, lost]))
+    assert (refused.status, refused.out) == (3, "")
+    said = dict(line.removeprefix("error: standard input, ").split(": ", 1) for line in refused.err.splitlines())
+    assert "never fire again" in said["document 2 (Trigger past), definition.source.schedule.at"]
+    assert "not a time zone" in said["document 3 (Trigger unread), definition.source.schedule.timeZone"]
+    assert said["document 4 (Trigger lost), definition.target.flow"] == (
+        "there is no flow default/gret; did you mean greet?"
+    )
+    assert len(said) == 3
+    assert terminal.done("get", "flow", "-o", "json").data == []
+
+
+def test_a_flow_that_cannot_be_read_is_not_missed_by_its_triggers_as_well(terminal: Terminal) -> None:
+    refused = terminal("apply", "-f", "-", stdin="\n---\n".join([FLOW.replace("argv", "args"), trigger("t", "greet")]))
+    assert refused.status == 3
+    assert "steps[0].command.args" in refused.err
+    assert "there is no flow" not in refused.err
+
+
+def test_each_fault_of_several_files_names_its_file_and_the_line_there(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(FLOW, encoding="utf-8")
+    (tmp_path / "b.yaml").write_text("# nothing yet\n", encoding="utf-8")
+    (tmp_path / "c.yaml").write_text("kind: Flow\nmetadata: [\n", encoding="utf-8")
+    (tmp_path / "d.yaml").write_text(trigger("lost", "nowhere"), encoding="utf-8")
+    (tmp_path / "e.yaml").write_text(FLOW, encoding="utf-8")
+    refused = terminal("apply", "-f", str(tmp_path))
+    assert refused.status == 3
+    for said in (
+        f"{tmp_path / 'c.yaml'}: line 3: is not YAML",
+        f"{tmp_path / 'e.yaml'}, metadata.name: Flow default/greet stands already in {tmp_path / 'a.yaml'}",
+    ):
+        assert f"error: {said}" in refused.err
+    (tmp_path / "c.yaml").unlink()
+    assert f"error: {tmp_path / 'd.yaml'}, definition.target.flow: " in terminal("apply", "-f", str(tmp_path)).err
+
+
+def test_directives_before_the_first_document_are_read_over(terminal: Terminal) -> None:
+    assert "flow default/greet created" in terminal.done("apply", "-f", "-", stdin=f"%YAML 1.2\n# x\n---\n{FLOW}").out

@@ -1,6 +1,8 @@
+import json
 from datetime import UTC, datetime
 
-from terminal import Terminal
+import pytest
+from terminal import FLOW, Terminal
 
 
 def test_run_prints_the_work_and_the_history_shows_it(filled: Terminal) -> None:
@@ -16,13 +18,77 @@ def test_run_prints_the_work_and_the_history_shows_it(filled: Terminal) -> None:
     assert "hello world" in filled.done("logs", work_id).out
 
 
+def test_logs_are_an_array_or_one_object_a_line(filled: Terminal) -> None:
+    work_id = filled.fire("yearly")
+    rows = filled.done("logs", work_id, "-o", "json").data
+    assert [(row["stepId"], row["text"]) for row in rows if row["stream"] == "out"] == [("say", "hello world")]
+    lines = filled.done("logs", work_id, "-o", "jsonl", "--follow").out.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    refused = filled("logs", work_id, "-o", "json", "--follow")
+    assert (refused.status, refused.out) == (2, "")
+    assert "-o jsonl" in refused.err
+
+
+def test_a_step_that_a_work_does_not_have_is_refused_with_those_it_has(filled: Terminal) -> None:
+    refused = filled("logs", filled.fire("yearly"), "--step", "sya")
+    assert (refused.status, refused.out) == (1, "")
+    assert "has no step sya; its steps are say" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--from now --to now", "--to: the window from --from now to --to now is empty; choose a later --to"),
+        ("--from 2h --to -3h", "--to: the window from --from 2h to --to -3h ends before it begins; choose a later"),
+        ("--from now --to 10s", "--slots: 96 slots would be shorter than a second each; use fewer slots or a longer"),
+    ],
+)
+def test_a_window_that_holds_nothing_is_said_to(terminal: Terminal, words: str, said: str) -> None:
+    refused = terminal("timeline", *words.split())
+    assert (refused.status, refused.out) == (3, "")
+    assert said in refused.err
+
+
 def test_input_of_a_run_is_checked_and_used(filled: Terminal) -> None:
     refused = filled("run", "yearly", "--set", "who=7")
-    assert refused.status == 3
-    assert "who" in refused.err
+    assert (refused.status, refused.out) == (3, "")
+    assert refused.err == "error: input.who: must be text, not a number; make it what the schema says\n"
     work_id = filled.done("run", "yearly", "--input", '{"who": "Ada"}').out.strip()
     filled.work()
     assert "hello Ada" in filled.done("logs", work_id[:8]).out
+
+
+def test_every_fault_of_an_input_is_a_line_of_its_own_however_long_the_input_is(filled: Terminal) -> None:
+    schema = "{type: object, properties: {who: {enum: [Ada, Bob]}, rows: {maxItems: 1}}, additionalProperties: false}"
+    flow = FLOW.replace("{type: object, properties: {who: {type: string}}}", schema)
+    filled.done("apply", "-f", "-", stdin=flow)
+    filled.done("publish", "greet", "--activate")
+    rows = json.dumps({"who": "ada", "whom": 1, "rows": ["x" * 5_000, 2]})
+    refused = filled("run", "yearly", "--input", rows)
+    assert refused.status == 3
+    told = sorted(refused.err.splitlines())
+    assert told[0].startswith("error: input.rows: ['xxxx")
+    assert told[1:] == [
+        "error: input.who: 'ada' is not one of its values; did you mean Ada?",
+        "error: input.whom: is not a known field; did you mean who?",
+    ]
+    assert max(map(len, told)) < 300
+
+
+def test_an_empty_history_of_a_name_that_is_not_there_says_so(filled: Terminal) -> None:
+    for command in ("occurrences", "work"):
+        assert filled.done(command, "--trigger", "yearly").err.count("there is no Trigger") == 0
+        told = filled.done(command, "--trigger", "yearli")
+        assert told.out == ""
+        assert "there is no Trigger yearli in namespace default; did you mean yearly?" in told.err
+    backwards = filled("occurrences", "--since", "2h", "--until", "3h")
+    assert backwards.status == 3
+    assert "--until: 3h is not later than --since 2h; choose a later --until" in backwards.err
+
+
+def test_a_preview_that_ends_before_the_next_fire_does_not_call_the_rule_silent(filled: Terminal) -> None:
+    told = filled.done("preview", "yearly", "--after", "2026-01-02T00:00:00Z", "--until", "2026-01-03T00:00:00Z").out
+    assert "it does not fire in that time" in told
 
 
 def test_why_tells_the_chain_from_the_beginning_of_an_id(filled: Terminal) -> None:

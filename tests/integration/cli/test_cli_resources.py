@@ -1,4 +1,6 @@
+import csv
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -182,3 +184,138 @@ def test_describe_gives_the_whole_as_data(filled: Terminal) -> None:
 def test_each_note_names_its_resource(terminal: Terminal) -> None:
     notes = terminal.done("apply", "-f", "-", stdin=WORKSPACE).err.splitlines()
     assert "note: flow default/greet: published as version 1, which is active" in notes
+
+
+def test_a_trigger_whose_zone_vanished_can_be_disabled_and_only_that(filled: Terminal) -> None:
+    with sqlite3.connect(filled.database) as connection:
+        connection.execute("UPDATE resource SET definition = replace(definition, 'Kathmandu', 'Nowhere')")
+    told = filled.done("disable", "yearly").err
+    assert "yearly is disabled; it does not fire any more" in told
+    assert "note: its definition cannot be read" in told
+    refused = filled("enable", "yearly")
+    assert refused.status == 3
+    assert refused.err.startswith("error: definition.source.schedule.timeZone: 'Asia/Nowhere' is not a time zone; ")
+    assert filled("get", "trigger", "yearly", "-o", "json").data["status"]["phase"] == "disabled"
+
+
+READERS = ("get trigger", "get flow", "occurrences", "work", "actions", "timeline")
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_list_is_of_one_namespace_an_unknown_one_is_empty_and_an_illegal_one_is_refused(
+    filled: Terminal, reader: str
+) -> None:
+    filled.fire("weekly")
+    words = [*reader.split(), "-o", "json"]
+    count = 3 if "timeline" in words else None
+    everything, here = (filled.done(*words, *place).data for place in ([], ["-n", "default"]))
+    assert (len(here["lanes"]) == count) if count else (here == everything != [])
+    nowhere = filled.done("-n", "elsewhere", *words).data
+    assert (nowhere["lanes"] if count else nowhere) == []
+    refused = filled(*words, "-n", "Not_Legal")
+    assert (refused.status, refused.out) == (3, "")
+    assert "--namespace: 'Not_Legal' is not a namespace; use " in refused.err
+
+
+def test_one_name_that_is_not_there_does_not_keep_the_others_from_it(filled: Terminal) -> None:
+    done = filled("disable", "yearly", "weekli", "daily")
+    assert done.status == 1
+    assert "there is no Trigger weekli in namespace default; did you mean weekly?" in done.err
+    rows = csv.DictReader(filled.done("get", "trigger", "-o", "csv").out.splitlines())
+    phases = {row["name"]: row["phase"] for row in rows}
+    assert phases == {"daily": "disabled", "weekly": "scheduled", "yearly": "disabled"}
+
+
+@pytest.mark.parametrize("output", ["table", "json", "csv"])
+def test_a_flow_that_is_not_there_is_not_an_empty_list(filled: Terminal, output: str) -> None:
+    refused = filled("get", "flow", "gret", "-o", output)
+    assert (refused.status, refused.out) == (1, "")
+    assert "did you mean greet?" in refused.err
+
+
+ODD_TEXTS = [
+    "1e3", "1E5", "-1e-3", "0644", "12:30", "yes", "~", "null", "1_000", "0x1F", "2026-01-01", "=", "<<", " ", "",
+    "a\nb\n", "a\u2028b", "\x85", "tab\t", ".5", "5.", "# no", "- x", "*a", "!t", "{{ x }}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("output", ["yaml", "json"])
+def test_get_piped_into_apply_keeps_every_text_a_text(filled: Terminal, output: str) -> None:
+    odd = {"texts": ODD_TEXTS, "keys": dict.fromkeys(ODD_TEXTS, 1), "numbers": [1e22, -0.5, 10**19, True, None]}
+    filled.done("apply", "-f", "-", stdin=trigger("odd", "greet", more=f"input: {json.dumps(odd)}"))
+    text = filled.done("get", "trigger", "odd", "-o", output).out
+    again = filled.done("apply", "-f", "-", "-o", "json", stdin=text)
+    assert [item["action"] for item in again.data] == ["unchanged"]
+    assert filled.done("get", "trigger", "odd", "-o", "json").data["definition"]["input"] == odd
+
+
+def test_an_editor_that_does_not_start_is_named_with_what_to_do(
+    filled: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "/nowhere/vi")
+    refused = filled("edit", "trigger", "yearly")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.startswith("error: the text could not be edited: /nowhere/vi: ")
+    assert refused.err.endswith("; set EDITOR to an editor that starts and ends well\n")
+
+
+@pytest.mark.parametrize("damaged", ['{"source":', "[1, 2]", "7", '{"source": {"schedule": 5}, "target": 1}'])
+def test_one_damaged_definition_hides_no_other_and_can_be_disabled_and_applied_anew(
+    filled: Terminal, damaged: str
+) -> None:
+    with sqlite3.connect(filled.database) as connection:
+        connection.execute("UPDATE resource SET definition = ? WHERE name = 'yearly'", (damaged,))
+    for words in (
+        ["get", "trigger"],
+        ["get", "trigger", "-o", "yaml"],
+        ["timeline"],
+        ["describe", "trigger", "yearly"],
+    ):
+        assert "yearly" in filled.done(*words).out
+    assert "cannot be evaluated" in filled.done("why-not", "yearly", "--at", "1h").out
+    assert filled("preview", "yearly").status == 3
+    assert "its definition cannot be read" in filled.done("disable", "yearly").err
+    refused = filled("enable", "yearly")
+    assert refused.status == 3
+    assert "definition.target" in refused.err
+    filled.done("apply", "-f", "-", stdin=trigger("yearly", "greet"))
+    assert filled.done("get", "trigger", "yearly", "-o", "json").data["status"]["phase"] == "scheduled"
+
+
+def test_deleting_a_flow_names_the_triggers_that_lose_it(filled: Terminal) -> None:
+    told = filled.done("delete", "flow", "greet")
+    assert told.out == "flow default/greet deleted\n"
+    assert "note: flow default/greet: no longer resolved by yearly: " in told.err
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [(" ", "is empty; say why"), ("a\nb", "must be one plain line"), ("\x1b[2J", "must be one"), ("x" * 501, "500")],
+)
+def test_a_reason_is_one_plain_line(filled: Terminal, note: str, said: str) -> None:
+    for words in (["pause", "yearly"], ["mark", "yearly", "--to", "1h"]):
+        refused = filled(*words, "--note", note)
+        assert (refused.status, refused.out) == (3, "")
+        assert refused.err.startswith("error: --note: ")
+        assert said in refused.err
+        assert len(refused.err.splitlines()) == 1
+
+
+def test_a_pause_that_ends_before_it_begins_names_its_option(filled: Terminal) -> None:
+    refused = filled("pause", "yearly", "weekly", "--note", "x", "--until", "2020-01-01T00:00:00Z")
+    assert refused.status == 3
+    assert refused.err == "error: --until: 2020-01-01T00:00:00Z has passed; name a later instant, or leave it out\n"
+
+
+def test_a_text_of_somebody_never_steers_the_terminal(filled: Terminal) -> None:
+    filled.done("apply", "-f", "-", stdin=FLOW.replace("definition:", 'definition:\n  description: "a\\e[2Jb\\tc"'))
+    told = filled.done("describe", "flow", "greet").out
+    assert "\x1b" not in told
+    assert r"a\x1b[2Jb" in told
+
+
+def test_a_file_without_an_end_is_refused(filled: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.documents.LIMIT_BYTES", 1 << 20)
+    refused = filled("apply", "-f", "/dev/zero")
+    assert refused.status == 3
+    assert "/dev/zero: holds more than 1 MiB; split it into several files" in refused.err

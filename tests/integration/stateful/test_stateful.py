@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from core import failpoints
+from core.clock import from_epoch_us
 from core.errors import Invalid, NotFound, Precondition
 from core.views import WorkQuery
 from tests.simulation.__main__ import fast_folder
@@ -135,6 +136,22 @@ class Operating(RuleBasedStateMachine):
             chosen = ended[which % len(ended)].id
             if self._try(lambda: self.world.deck.retry(chosen)):
                 self.world.outside.retries[chosen] += 1
+
+    @rule(name=names, minutes=st.integers(1, 24 * 60))
+    def move_the_mark_back(self, name: str, minutes: int) -> None:
+        """By hand, as far as the history is known."""
+        look = self.world.ledger.look
+        query = "SELECT trigger_uid, mark_at, coalesce(decided_from, 0) FROM trigger_state WHERE name = ?"
+        for uid, mark, known_from in look(query, name):
+            to = mark - minutes * 60_000_000
+            if to > known_from:
+                self.settled = False
+                self.world.ledger.move_mark(uid, to)
+                self.world.deck.move_mark(name, to=from_epoch_us(to), note="drawn")
+
+    @rule()
+    def have_the_doctor_repair(self) -> None:
+        assert self.world.deck.doctor(repair=True).repaired == (), "the doctor repaired what was sound"
 
     # -- what time and machine do ------------------------------------------------------------------------------------
 

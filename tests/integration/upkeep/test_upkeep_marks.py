@@ -107,6 +107,19 @@ def test_new_zone_data_after_the_move_leaves_it_sound(ward: Ward) -> None:
     assert ward.codes(settled=True) == []
 
 
+def test_a_move_after_new_zone_data_is_not_compared_with_what_was_decided_under_the_old(ward: Ward) -> None:
+    ward.trigger("berlin", definition(HALF_HOURLY))
+    for _ in range(3):
+        ward.advance(minutes=30)
+        ward.pass_once()
+    ward.advance(minutes=25)
+    ward.edit("berlin", **definition(HALF_HOURLY, enabled=False))
+    ward.sql("UPDATE occurrence SET nominal_at = nominal_at + 600000000, at = at + 600000000")  # as the old data had it
+    ward.sql("UPDATE trigger_state SET fingerprint = '1/1999a/1'")
+    move(ward, "berlin", START + timedelta(hours=1, minutes=45))
+    assert ward.codes(settled=True) == []
+
+
 def test_a_disabled_trigger_keeps_the_moved_mark_until_it_is_enabled(ward: Ward) -> None:
     ward.trigger("tick")
     leap(ward)
@@ -128,6 +141,38 @@ def test_a_pause_holds_over_the_move(ward: Ward) -> None:
     assert not ward.pass_once().submitted
     ward.resume("tick")
     assert ward.codes(settled=True) == []
+
+
+def test_times_beyond_an_earlier_range_are_decided_though_the_range_is_made_again(ward: Ward) -> None:
+    ward.trigger("tick", definition(misfireThreshold="PT1S"))
+    ward.advance(minutes=3, seconds=30)
+    ward.pass_once()
+    move(ward, "tick", START)
+    ward.advance(minutes=3)
+    ward.pass_once()
+    assert ward.at(ward.state("tick")["mark_at"]) == START + timedelta(minutes=6)
+    assert [(row["reason"], row["count"]) for row in ward.occurrences()] == [("missed", 3), ("missed", 6)]
+    assert ward.codes(settled=True) == []
+
+
+def test_times_of_a_pause_beyond_the_old_mark_are_counted_after_the_move(ward: Ward) -> None:
+    ward.trigger("tick")
+    ward.pause("tick")
+    ward.advance(minutes=5)
+    ward.pass_once()
+    move(ward, "tick", START + timedelta(minutes=2))
+    ward.advance(minutes=5)
+    ward.pass_once()
+    ward.resume("tick")
+    assert ward.codes(settled=True) == []
+    ward.advance(minutes=1)
+    ward.pass_once()
+    assert ward.codes(settled=True) == []
+    assert [(row["reason"], row["count"]) for row in ward.occurrences()] == [
+        ("paused", 5),
+        ("paused", 8),
+        ("on_time", 1),
+    ]
 
 
 def test_a_trigger_that_cannot_be_read_keeps_waiting_for_its_next_look(ward: Ward) -> None:

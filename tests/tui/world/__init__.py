@@ -106,7 +106,7 @@ async def _story(deck: Deck, store: Store, clock: ManualClock) -> None:
     worker = Worker(deck, store, clock)
     for name in ("flows.yaml", "triggers.yaml"):
         text = Template((HERE / name).read_text(encoding="utf-8")).safe_substitute(world=HERE)
-        deck.apply(text, filename=name)
+        deck.apply({name: text})
     await worker.begin()
     await worker.until(at("27 18:00"))
     deck.pause("geo-refresh", note="the map server moves house", until=at("28 20:00"))

@@ -30,5 +30,8 @@ def test_times_ranges_and_pauses_that_begin_together_differ() -> None:
         range_id("w", "t", "missed", INSTANT_S),
         range_id("w", "t", "definition_changed", INSTANT_S),
         pause_range_id("w", "t", "p"),
+        range_id("w", "t", "missed", INSTANT_S, mark_moves=1),
+        range_id("w", "t", "missed", INSTANT_S, mark_moves=2),
+        pause_range_id("w", "t", "p", mark_moves=1),
     }
-    assert len(made) == 4
+    assert len(made) == 7

@@ -34,6 +34,13 @@ def test_help_of_every_command_answers(name: str, capsys: pytest.CaptureFixture[
     assert "Usage: triggerdeck" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["", *[name for name, command in every_command() if isinstance(command, click.Group)]])
+def test_no_command_is_cut_short_where_commands_are_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*name.split(), "--help"]) == 0
+    listed = capsys.readouterr().out.splitlines()[1:]
+    assert [line for line in listed if line.endswith("...")] == []
+
+
 def test_every_command_stands_in_one_section() -> None:
     listed = [command.name for commands in SECTIONS.values() for command in commands]
     assert sorted(map(str, listed)) == sorted(triggerdeck.commands)
@@ -107,6 +114,7 @@ def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
         ["run", "nightly", "--timeout", "3"],
         ["answer", "1", "--approve", "--reject"],
         ["restore"],
+        ["backup", ""],
         ["restore", "backup.sqlite3", "--in-place"],
         ["mark", "nightly", "--to", "now"],
         ["mark", "nightly", "--note", "the clock was wrong"],
@@ -123,9 +131,11 @@ def test_a_request_that_makes_no_sense_exits_2(words: list[str], capsys: pytest.
     ("words", "said"),
     [
         (["--cron", "30 2 * * *", "--zone", "UTC"], "0 30 2"),
-        (["--cron", "0 30 2 * * ?", "--zone", "Mars/Base"], "timeZone: "),
-        (["--every", "PT0S", "--start-at", "2026-01-01T00:00:00Z"], "every: "),
-        (["--at", "2026-01-01T00:00:00"], "at: "),
+        (["--cron", "0 30 2 * * ?", "--zone", "Mars/Base"], "error: --zone: "),
+        (["--every", "PT0S", "--start-at", "2026-01-01T00:00:00Z"], "error: --every: "),
+        (["--at", "2026-01-01T00:00:00"], "error: --at: "),
+        (["--cron", "0 30 2 * * ?", "--zone", "UTC", "--gap", "leap"], "error: --gap: "),
+        (["--every", "P1D", "--zone", "UTC"], "error: --start-at: is missing"),
         (["--cron", "0 30 2 * * ?", "--zone", "UTC", "--after", "yesterday"], "--after: "),
     ],
 )
@@ -215,3 +225,20 @@ def test_a_closed_stream_is_like_one_that_leads_nowhere(closed: str) -> None:
     assert (told.returncode, told.stderr) == (0, "")
     told = in_a_shell(f"$T schema trigger {closed}")
     assert (told.returncode, told.stderr) == (0, "")
+
+
+INTERRUPTED_START = """
+import builtins, sys
+real = builtins.__import__
+def interrupted(name, *rest, **more):
+    if name == "cli.commands" or name.startswith("cli.commands."):
+        raise KeyboardInterrupt
+    return real(name, *rest, **more)
+builtins.__import__ = interrupted
+import cli.__main__
+"""
+
+
+def test_a_key_pressed_while_the_program_starts_shows_no_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_START], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

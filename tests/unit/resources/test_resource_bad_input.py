@@ -208,3 +208,14 @@ def test_what_an_input_brings_along_cannot_break_a_sentence() -> None:
     (fault,) = faults_in(text_of(trigger(**{"a\nb\x1b[2J\u2028": 1})))
     assert fault.field == "definition.a\nb\x1b[2J\u2028"
     assert fault.sentence().startswith(r"definition.a\nb\x1b[2J\u2028: is not a field here")
+
+
+LONG = ("x" * 3_000, "{{ " + "y" * 900 + " }}", ["x" * 3_000], {"x" * 3_000: 1}, 10**25, "\0", "\u202e")
+
+
+@pytest.mark.parametrize("document", WHOLE, ids=[document["kind"] for document in WHOLE])
+def test_no_sentence_repeats_a_long_value(document: dict[str, Any]) -> None:
+    for place in places(document):
+        for value in LONG:
+            for fault in faults_in(json.dumps(put(document, place, value))):
+                assert well_said(fault), (place, str(value)[:40])

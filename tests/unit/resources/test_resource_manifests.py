@@ -129,7 +129,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"source": {"kind": "schedule"}}, "source.schedule", "is missing"),
     ({"source": {"schedule": []}}, "source.schedule", "must be a mapping, not a list"),
     ({"source": {"kind": "event"}}, "source.kind", "event comes in a later version; use schedule"),
-    ({"source": {"kind": "webhook", "schedule": CRON}}, "source.kind", "write schedule or event"),
+    ({"source": {"kind": "webhook", "schedule": CRON}}, "source.kind", "write schedule"),
     ({"target": {"flow": {}}}, "target.flow.name", "is missing"),
     ({"target": {"flow": "import"}}, "target.flow", "must be a mapping, not text"),
     ({"target": {"flow": {"name": "Import"}}}, "target.flow.name", "is not a name"),
@@ -140,7 +140,11 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"target": {"flow": {"name": "a", "verion": 1}}}, "target.flow.verion", "did you mean version?"),
     ({"target": {"kind": "job", "flow": {"name": "a"}}}, "target.kind", "write flow"),
     ({"input": [1]}, "input", "must be a mapping, not a list"),
-    ({"misfirePolicy": "fireonce"}, "misfirePolicy", "write skip, fireOnce or catchUp"),
+    ({"misfirePolicy": "fireonce"}, "misfirePolicy", "did you mean fireOnce?"),
+    ({"misfirePolicy": "nope"}, "misfirePolicy", "is not one of its values; write skip or fireOnce"),
+    ({"misfirePolicy": "catchup"}, "misfirePolicy", "is not one of its values; write skip or fireOnce"),
+    ({"concurrencyPolicy": "buffered"}, "concurrencyPolicy", "is not one of its values; write skip or allow"),
+    ({"misfirePolicy": False}, "misfirePolicy", "true or false is not one of its values; write skip or fireOnce"),
     ({"misfirePolicy": "catchUp"}, "misfirePolicy", "catchUp comes in a later version; use skip or fireOnce"),
     ({"catchUp": {"limit": 3}}, "catchUp", "comes in a later version"),
     ({"misfireThreshold": 60}, "misfireThreshold", "must be an ISO-8601 duration such as PT1M, not a number"),
@@ -215,13 +219,16 @@ def test_all_faults_of_all_documents_come_at_once_and_say_where() -> None:
 
 def test_a_file_says_its_name_where_it_has_one() -> None:
     with pytest.raises(Invalid) as caught:
-        parse_documents(text_of(trigger(enabled=5)), filename="nightly.yaml")
+        parse_documents({"nightly.yaml": text_of(trigger(enabled=5))})
     assert caught.value.faults[0].field == "nightly.yaml, definition.enabled"
 
 
 def test_one_name_twice_in_a_file_is_refused() -> None:
     (fault,) = faults_in(text_of(trigger(), trigger(enabled=True)))
-    assert "Trigger default/nightly stands 2 times" in fault.message
+    assert fault.sentence() == (
+        "document 2 (Trigger nightly), metadata.name: Trigger default/nightly stands already in"
+        " document 1 (Trigger nightly); keep one of them"
+    )
     assert faults_in(text_of(trigger("import"), flow("import"))) == ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from core.errors import NotFound
 from core.resources.schema import json_schema
+from core.resources.trigger import TriggerDefinition
 from tests.unit.resources.desk import Desk
 from tests.unit.resources.writing import CRON, faults_of, flow, trigger
 
@@ -63,6 +65,19 @@ def test_what_the_reader_takes_fits_the_schema(envelope: dict[str, Any]) -> None
 def test_what_does_not_fit_the_schema_the_reader_refuses_too(envelope: dict[str, Any]) -> None:
     assert not fits(envelope)
     assert faults_of(envelope) != {}
+
+
+LATER = ("catchUp", "join", "buffer", "replace", "event")
+
+
+def test_no_editor_offers_what_comes_in_a_later_version() -> None:
+    text = json.dumps(json_schema("Trigger"))
+    assert [word for word in LATER if f'"{word}"' in text] == []
+    assert TriggerDefinition.model_fields.keys() >= {"catch_up", "buffer"}
+
+
+def test_a_schema_holds_nothing_that_only_the_code_knows() -> None:
+    assert "core." not in json.dumps([json_schema("Trigger"), json_schema("Flow")])
 
 
 def test_what_is_read_from_the_server_fits_the_schema(desk: Desk) -> None:

@@ -81,7 +81,7 @@ def test_what_is_no_mapping_is_refused(rule: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "field", "sentence", "remedy"),
     [
-        ({"type": "crom"}, "type", "not a type of schedule", "once, cron or interval"),
+        ({"type": "crom"}, "type", "not a type of schedule", "did you mean cron?"),
         ({"type": None}, "type", "missing", "once, cron or interval"),
         ({"type": 5}, "type", "must be a text, not a number", "quotes"),
         ({"expression": None}, "expression", "missing", "0 30 2"),
@@ -96,8 +96,8 @@ def test_what_is_no_mapping_is_refused(rule: Any) -> None:
         ({"every": "PT1H"}, "every", "does not belong to a schedule of type cron", "interval"),
         ({"at": "2027-01-01T00:00:00Z"}, "at", "does not belong", "once"),
         ({"daylightSaving": "auto"}, "daylightSaving", "must be a mapping, not a text", "{gap: auto"),
-        ({"daylightSaving": {"gap": "both"}}, "daylightSaving.gap", "'both' is not one", "auto, shift, skip"),
-        ({"daylightSaving": {"overlap": "shift"}}, "daylightSaving.overlap", "is not one", "first, second, both"),
+        ({"daylightSaving": {"gap": "both"}}, "daylightSaving.gap", "'both' is not one", "auto, shift or skip"),
+        ({"daylightSaving": {"overlap": "shift"}}, "daylightSaving.overlap", "is not one", "first, second or both"),
         ({"excludes": ["x"]}, "excludes", "not supported yet", "remove"),
         ({"maxOccurrences": 3}, "maxOccurrences", "needs startAt", "add startAt"),
         ({"startAt": "2026-01-01T00:00:00Z", "maxOccurrences": 0}, "maxOccurrences", "out of range", "1 to"),

@@ -222,6 +222,7 @@ sa.Table(
     sa.Column("observed_generation", sa.Integer(), nullable=False),
     sa.Column("mark_at", sa.BigInteger(), nullable=True),
     sa.Column("mark_wall", sa.String(), nullable=True),
+    sa.Column("mark_moves", sa.Integer(), nullable=False),
     sa.Column("decided_from", sa.BigInteger(), nullable=True),
     sa.Column("next_nominal_at", sa.BigInteger(), nullable=True),
     sa.Column("next_due_at", sa.BigInteger(), nullable=True),
@@ -276,8 +277,8 @@ sa.Table(
         sqlite_where=sa.text("ended_at IS NULL"),
         postgresql_where=sa.text("ended_at IS NULL"),
     ),
-    sa.Index("work_history", "workspace_id", "created_at", "id"),
-    sa.Index("work_status", "status", "created_at", "id", "workspace_id"),
+    sa.Index("work_history", "workspace_id", "created_at", "id", "namespace"),
+    sa.Index("work_status", "status", "created_at", "id", "workspace_id", "namespace"),
     sa.Index("work_trigger", "trigger_uid", "created_at", "id", "status"),
     sa.CheckConstraint("occurrence_id = id", name="work_of_occurrence"),
 )
