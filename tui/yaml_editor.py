@@ -41,35 +41,19 @@ def with_faults(text: str, sentences: list[str]) -> str:
 
 
 def to_yaml(manifest: dict[str, Any]) -> str:
-    """Return a manifest as YAML, its keys in their order, texts that look like something else in quotes."""
-    import yaml
+    """Return a manifest as YAML that reads back as exactly this, its keys in their order."""
+    from core.resources.text import write_documents
 
-    text: str = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=120)
-    return text
-
-
-def _where(fault: Any) -> str:
-    """Return where a text stops being YAML, and why, in the parser's few words."""
-    mark, problem = getattr(fault, "problem_mark", None), getattr(fault, "problem", None)
-    at = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-    return f"{at}: {' '.join(str(problem or fault).split())}"
+    return write_documents([manifest])
 
 
 def from_yaml(text: str) -> dict[str, Any]:
-    """Read a YAML mapping; instants stay the texts that they are."""
-    import yaml
+    """Read the one mapping of a text as `apply` reads it: instants and `12:30` stay text, no key stands twice."""
+    from core.resources.text import read_documents
 
-    class Plain(yaml.SafeLoader):
-        """A loader that leaves instants as text."""
-
-    Plain.yaml_implicit_resolvers = {
-        mark: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for mark, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    try:
-        value = yaml.load(text, Loader=Plain)  # noqa: S506  a SafeLoader with one resolver less
-    except yaml.YAMLError as fault:
-        raise BrokenText(f"this is no YAML{_where(fault)}", "open it again and mend it", text) from fault
-    if not isinstance(value, dict):
+    documents = read_documents(text)
+    if fault := next((fault for document in documents for fault in document.faults), None):
+        raise BrokenText(": ".join(filter(None, (fault.field, fault.message))), fault.remedy, text)
+    if len(documents) != 1 or not isinstance(documents[0].value, dict):
         raise BrokenText("the file must hold one mapping", "begin with apiVersion, kind, metadata, definition", text)
-    return value
+    return documents[0].value

@@ -142,7 +142,7 @@ async def test_yaml_with_a_fault_is_opened_again_as_it_was_left(
         hand.will("true")
         await driver.press("f4")
         assert hand.seen.read_text().splitlines()[1] == "a: [1"
-        assert "this is no YAML at line 2, column 1: " in driver.flash
+        assert "line 2: is not YAML: " in driver.flash
         assert "unicode string" not in driver.flash
         assert "unsaved ●" in driver.bar(Crumb)
         await driver.press("escape")
