@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.admission import control, marks
     from core.flows import publishing
     from core.queries import flows, occurrences, schedules, timeline, work
-    from core.resources import manifests, service
+    from core.resources import credentials, manifests, service
     from core.upkeep import commands as upkeep
     from core.work import service as works
 else:
@@ -46,6 +46,7 @@ else:
     schedules, timeline = deferred("core.queries.schedules"), deferred("core.queries.timeline")
     work, upkeep = deferred("core.queries.work"), deferred("core.upkeep.commands")
     manifests, service = deferred("core.resources.manifests"), deferred("core.resources.service")
+    credentials = deferred("core.resources.credentials")
 
 
 class Deck:
@@ -242,6 +243,7 @@ class Deck:
 
     def run(self, name: str, *, input: Mapping[str, Any] | None = None, namespace: str | None = None) -> views.Effect:  # noqa: A002 - the word of the resource
         """Fire a Trigger now: a manual occurrence; schedule and mark do not move."""
+        credentials.refuse_credentials(input, "input")
         with self._writing() as tx:
             now = self._clock.now()
             return control.run_now(tx, self._scope, self._in(namespace), name, values=input, now=now)
@@ -422,6 +424,7 @@ class Deck:
         namespace: str | None = None,
     ) -> views.Effect:
         """Run a Flow once without a Trigger; the Work is marked as a test."""
+        credentials.refuse_credentials(input, "input")
         with self._writing() as tx:
             where = self._in(namespace)
             return works.test_fire(tx, self._scope, where, flow, dict(input or {}), self._clock.now())

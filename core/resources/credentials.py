@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from core.errors import Fault
+from core.errors import Fault, Invalid
 
 KEYS: Final = frozenset(
     {
@@ -56,6 +56,12 @@ def credential_faults(value: object, field: str, *, flow: bool = False) -> list[
     of headers and environment variables are judged by their ending too (`DB_PASSWORD`).
     """
     return list(_walk(value, field, flow=flow, named=False))
+
+
+def refuse_credentials(value: object, field: str) -> None:
+    """Raise Invalid with a fault for each raw credential in a value that is going to be kept."""
+    if faults := credential_faults(value, field):
+        raise Invalid(faults)
 
 
 def _walk(value: object, field: str, *, flow: bool, named: bool) -> Iterator[Fault]:

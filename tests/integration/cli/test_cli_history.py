@@ -58,6 +58,15 @@ def test_input_of_a_run_is_checked_and_used(filled: Terminal) -> None:
     assert "hello Ada" in filled.done("logs", work_id[:8]).out
 
 
+def test_a_credential_in_the_input_of_a_run_is_refused_as_in_a_definition(filled: Terminal) -> None:
+    works = filled.done("work", "-o", "json").out
+    refused = filled("run", "yearly", "--input", '{"who": "Ada", "password": "tiger-1"}')
+    assert (refused.status, refused.out) == (3, "")
+    assert refused.err.startswith("error: input.password: names a credential, and credentials are not stored; ")
+    assert "tiger-1" not in refused.err
+    assert filled.done("work", "-o", "json").out == works
+
+
 def test_every_fault_of_an_input_is_a_line_of_its_own_however_long_the_input_is(filled: Terminal) -> None:
     schema = "{type: object, properties: {who: {enum: [Ada, Bob]}, rows: {maxItems: 1}}, additionalProperties: false}"
     flow = FLOW.replace("{type: object, properties: {who: {type: string}}}", schema)
