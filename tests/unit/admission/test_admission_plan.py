@@ -56,7 +56,7 @@ def test_policies_of_a_later_version_are_refused_by_name(field: str, value: str)
     with pytest.raises(Invalid) as refused:
         plan(**{field: value, "maxActive": None})
     (fault,) = refused.value.faults
-    assert fault.field == field
+    assert fault.field == f"definition.{field}"
     assert value in fault.message
     assert "use " in fault.remedy
 
