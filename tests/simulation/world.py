@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Dialect, Engine
 
 from core import failpoints
 from core.admission.pipeline import Pipeline
@@ -50,7 +50,8 @@ PRUNED, PRUNES = 3, 0.5
 EXAMINED = 0.1
 
 _COMPILED: dict[Any, Any] = {}
-"""Statements compiled once for all seeds: the SQL is the same, only the files differ."""
+"""Statements compiled once for all seeds: the SQL is the same, only the files differ. Keys hold the dialect."""
+_DIALECT: list[Dialect] = []
 
 
 class Unsound(AssertionError):
@@ -396,6 +397,8 @@ def _engine(path: Path) -> Engine:
     path.write_bytes(_template(os.getpid()))
     engine = make_engine(path, read_only=False)
     engine.update_execution_options(compiled_cache=_COMPILED)
+    engine.dialect = _DIALECT[0] if _DIALECT else engine.dialect
+    _DIALECT[:] = [engine.dialect]
     return engine
 
 

@@ -16,6 +16,7 @@ from core.storage.enginefile import engine_path
 from core.upkeep.restore import adopt, restore
 from core.views import OccurrenceQuery, WorkQuery
 from core.worker import control
+from tests.ending import ends_within
 from tests.integration.pressure.waiting import until
 
 MANIFESTS = """
@@ -84,7 +85,7 @@ def kill(database: Path) -> None:
     pid = control.status(database).pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    until(lambda: control.status(database).pid is None, "the worker is gone")
+    assert ends_within(pid, seconds=30), "the worker is gone, and with it the lock"
 
 
 @pytest.mark.slow
