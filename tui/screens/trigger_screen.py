@@ -23,6 +23,7 @@ from tui.widgets.lines_view import LinesView
 class TriggerScreen(Steering):
     """One Trigger: rule, countdown, notes, next fires, active Work, history."""
 
+    CSS_PATH = "trigger_screen.tcss"
     place_id = "triggers"
     heading = "Trigger"
     live_kinds = frozenset({"trigger", "occurrence", "work", "flow"})
