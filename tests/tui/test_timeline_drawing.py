@@ -109,3 +109,8 @@ def test_exported_rows_show_utc_and_the_triggers_own_time() -> None:
     at = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)
     rows = fires.rows([fires.Fire("x", "default", at, "Europe/Berlin")])
     assert rows == [("x", "default", "2026-03-29T00:30:00Z", "2026-03-29 01:30:00 +01", "Europe/Berlin")]
+
+
+@pytest.mark.parametrize(("room", "shown"), [(8, " 1,234×"), (7, " 1,234×"), (6, ""), (2, ""), (-3, "")])
+def test_how_often_a_lane_fires_is_told_whole_or_not_at_all(room: int, shown: str) -> None:
+    assert plain(forecast.lane_sum(lane((1000, 0), (0, 234)), room)) == shown

@@ -137,10 +137,11 @@ def axis_row(timeline: Timeline, zone: tzinfo) -> Line:
     return line(Piece(text[:start], "head"), Piece(text[start : start + 2], "key"), Piece(text[start + 2 :], "head"))
 
 
-def lane_sum(lane: TimelineLane) -> Line:
-    """Return how often a lane fires in the window."""
+def lane_sum(lane: TimelineLane, room: int) -> Line:
+    """Return how often a lane fires in the window, nothing where `room` cells do not hold all of the figure."""
     count = sum(lane.past) + sum(lane.forecast)
-    return (Piece(f" {count:,}×" if count else "", "faint"),)
+    figure = f" {count:,}×" if count else ""
+    return (Piece(figure if len(figure) <= room else "", "faint"),)
 
 
 def transition_slots(timeline: Timeline) -> dict[int, str]:

@@ -144,7 +144,8 @@ class HeatStrip(Widget, can_focus=True):
             return self._empty(index), "back", None
         lane = self.timeline.lanes[index]
         mark = Piece("▸ " if index == self.lane else "  ", "accent")
-        row = line(mark, forecast.lane_label(lane, self.label_cells), forecast.lane_row(lane), forecast.lane_sum(lane))
+        counted = forecast.lane_sum(lane, self.size.width - start - len(self.timeline.total))
+        row = line(mark, forecast.lane_label(lane, self.label_cells), forecast.lane_row(lane), counted)
         return row, "cursor-dim" if index == self.lane else "back", column
 
     def _empty(self, index: int) -> Line:
