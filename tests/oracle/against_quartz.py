@@ -1,8 +1,8 @@
 """Compare with a living Quartz: `python -m tests.oracle.against_quartz --classpath quartz2.jar:slf4j-api.jar`.
 
 Needs Java 17 and the jars of Quartz 2.3.2 (Debian: libquartz2-java, libslf4j-java). Random lines are asked of both in
-zones whose clocks Quartz follows, its known faults aside. Exit 1 where fires differ, or where we take what it refuses.
-What it takes beyond its documented grammar is refused here, and counted.
+zones whose clocks change on the hour, since Quartz loses times after other gaps. What it takes beyond its documented
+grammar is refused here, and counted. Exit 1 where fires differ, or where we take what it refuses.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.oracle.lines import line
 PROGRAM = Path(__file__).with_name("Answers.java")
 ZONES = (
     "UTC", "America/New_York", "Europe/Berlin", "Europe/London", "America/Los_Angeles", "Asia/Tokyo", "Asia/Kolkata",
-    "Australia/Sydney", "America/Sao_Paulo", "Asia/Kathmandu", "Europe/Dublin", "America/St_Johns", "Asia/Tehran",
+    "Australia/Sydney", "America/Sao_Paulo", "Asia/Kathmandu", "Europe/Dublin", "America/Chicago", "Asia/Tehran",
     "Pacific/Auckland", "Europe/Moscow", "America/Denver", "Asia/Singapore", "Europe/Madrid", "America/Mexico_City",
     "Africa/Cairo", "Asia/Jerusalem", "Europe/Paris",
 )  # fmt: skip
